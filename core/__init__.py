@@ -1,0 +1,1 @@
+"""The DMP host core: messages, deliveries, mailboxes, questions and answers (sections 3-7, 9, 10)."""

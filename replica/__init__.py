@@ -1,0 +1,1 @@
+"""The node: where mail and ops meet. Homes, speaks-for, publishing, receiving, settlement, sync, CLI."""

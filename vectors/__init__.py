@@ -1,0 +1,1 @@
+"""The conformance vectors of this project, and what runs them."""
