@@ -24,4 +24,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say loudly, after the results, that the public vectors were not run."""
     if not os.environ.get(PUBLIC_VECTORS):
         terminalreporter.section("public vectors")
-        terminalreporter.line(f"NOT RUN: set {PUBLIC_VECTORS} to the folder with kit/vectors and crypto-vectors")
+        terminalreporter.line(
+            f"NOT RUN: set {PUBLIC_VECTORS} to the folder with kit/vectors and crypto-vectors"
+        )
