@@ -1,0 +1,70 @@
+"""How bytes are written as text: base64url, Crockford base 32, and hashes in hex (Appendix F).
+
+Decoding is strict: a text is accepted only if encoding its bytes gives that text again. Otherwise one
+signature would have several spellings, each with an `opHash` of its own.
+"""
+
+import base64
+import binascii
+import hashlib
+from typing import Final
+
+CROCKFORD: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+class EncodingError(ValueError):
+    """A text that is not the one encoding of the bytes it should name."""
+
+
+def b64u(data: bytes) -> str:
+    """Write bytes as base64url without padding."""
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
+
+
+def unb64u(text: str, size: int | None = None) -> bytes:
+    """Read base64url without padding, of exactly `size` bytes where one is given.
+
+    Raises EncodingError for any other spelling: padding, `+` and `/`, set bits past the last byte.
+    """
+    try:
+        data = base64.urlsafe_b64decode(text + "==")
+    except (ValueError, binascii.Error):
+        raise EncodingError("not base64url") from None
+    if b64u(data) != text:
+        raise EncodingError("not base64url in its one spelling")
+    if size is not None and len(data) != size:
+        raise EncodingError(f"{len(data)} bytes where {size} are needed")
+    return data
+
+
+def crockford32(data: bytes) -> str:
+    """Write bytes in Crockford base 32, most significant bits first, zero bits filling the last character."""
+    count = -(-len(data) * 8 // 5)
+    number = int.from_bytes(data, "big") << (count * 5 - len(data) * 8)
+    return "".join(CROCKFORD[number >> shift & 31] for shift in range((count - 1) * 5, -1, -5))
+
+
+def uncrockford32(text: str, size: int) -> bytes:
+    """Read `size` bytes of Crockford base 32 in capital letters.
+
+    Raises EncodingError for any other spelling: aliases such as O for 0, set bits past the last byte.
+    """
+    try:
+        digits = [CROCKFORD.index(character) for character in text]
+    except ValueError:
+        raise EncodingError("not Crockford base 32") from None
+    spare = len(digits) * 5 - size * 8
+    if not 0 <= spare < 5:
+        raise EncodingError(f"{len(digits)} characters cannot name {size} bytes")
+    number = 0
+    for digit in digits:
+        number = number << 5 | digit
+    data = (number >> spare).to_bytes(size, "big")
+    if crockford32(data) != text:
+        raise EncodingError("not Crockford base 32 in its one spelling")
+    return data
+
+
+def sha256_hex(data: bytes) -> str:
+    """Return the SHA-256 hash as lowercase hex."""
+    return hashlib.sha256(data).hexdigest()
