@@ -9,6 +9,7 @@ the standard library where its output cannot differ, the `rfc8785` package for e
 import json
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, TypeAlias
 
@@ -59,16 +60,12 @@ def parse(text: str) -> Parsed:
     """
     _refuse_deep(text)
     try:
-        return Parsed(_plain_decoder.decode(text), plain=True, duplicates=False)
-    except _Unusual:
-        reader = _CarefulReader()
+        try:
+            return Parsed(_plain_decoder.decode(text), plain=True, duplicates=False)
+        except _Unusual:
+            return _CarefulReader().read(text)
     except json.JSONDecodeError as error:
         raise JsonError(f"not JSON: {error.msg} at character {error.pos}") from None
-    try:
-        value = reader.decoder.decode(text)
-    except json.JSONDecodeError as error:
-        raise JsonError(f"not JSON: {error.msg} at character {error.pos}") from None
-    return Parsed(value, plain=not (reader.doubles or reader.duplicates), duplicates=reader.duplicates)
 
 
 def canonical(value: JsonValue) -> bytes:
@@ -131,12 +128,20 @@ class _CarefulReader:
     def __init__(self) -> None:
         self.doubles = False
         self.duplicates = False
-        self.decoder = json.JSONDecoder(
+        self.beyond = ""
+
+    def read(self, text: str) -> Parsed:
+        decoder = json.JSONDecoder(
             object_pairs_hook=self._object,
             parse_int=self._integer,
             parse_float=self._double,
             parse_constant=self._constant,
         )
+        value = decoder.decode(text)
+        # One that a repeated key put out of sight is no part of the value.
+        if self.beyond and any(type(item) is float and math.isinf(item) for item in _each(value)):
+            raise JsonError(f"a number beyond the doubles: {self.beyond[:40]}")
+        return Parsed(value, plain=not (self.doubles or self.duplicates), duplicates=self.duplicates)
 
     def _object(self, pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
         found = dict(pairs)
@@ -152,12 +157,23 @@ class _CarefulReader:
         self.doubles = True
         number = float(literal)
         if math.isinf(number):
-            raise JsonError(f"a number beyond the doubles: {literal[:40]}")
+            self.beyond = literal
         return int(number) if number.is_integer() and abs(number) <= _EXACT_INTEGER else number
 
     @staticmethod
     def _constant(literal: str) -> NoReturn:
         raise JsonError(f"not JSON: {literal}")
+
+
+def _each(value: JsonValue) -> Iterator[JsonValue]:
+    """Give a value and every value in it, in no promised order."""
+    items = [value]
+    for item in items:  # which grows as it is walked
+        yield item
+        if isinstance(item, dict):
+            items += item.values()
+        elif isinstance(item, list):
+            items += item
 
 
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?+|[\[{]|[\]}]', re.DOTALL)
@@ -184,6 +200,10 @@ _encode: Any = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
     None, _unusual, json.encoder.encode_basestring, None, ":", ",", True, False, False
 )
 
+# Where Python and ECMAScript both write a double that is no integer with a point and no exponent.
+_POINT_FROM: Final = 1e-4
+_POINT_BELOW: Final = 1e16
+
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 
@@ -201,6 +221,9 @@ def _is_simple(value: JsonValue) -> bool:
         elif kind is int:
             if not -_EXACT_INTEGER <= item <= _EXACT_INTEGER:
                 return False
+        elif kind is float:
+            if item.is_integer() or not _POINT_FROM <= abs(item) < _POINT_BELOW:
+                return False
         elif kind is not bool and item is not None:
             return False
     return True
@@ -208,15 +231,7 @@ def _is_simple(value: JsonValue) -> bool:
 
 def _has_astral_key(value: JsonValue) -> bool:
     """Whether ordering keys by code point, as Python does, may differ from ordering UTF-16 units."""
-    items = [value]
-    for item in items:
-        if isinstance(item, dict):
-            if any(_ASTRAL.search(key) for key in item):
-                return True
-            items += item.values()
-        elif isinstance(item, list):
-            items += item
-    return False
+    return any(_ASTRAL.search(key) for item in _each(value) if isinstance(item, dict) for key in item)
 
 
 def _exact(value: JsonValue) -> bytes:
