@@ -1,0 +1,19 @@
+"""Where the core commits. A crash can fall before or after each of these and nowhere else.
+
+`Store.observer` is called around every commit with the point's value, so that a test can stop the world
+there; one that fails unless it visited them all keeps this list complete.
+"""
+
+from enum import StrEnum
+
+
+class CommitPoint(StrEnum):
+    """A transaction of the core."""
+
+    MIGRATE = "core.migrate"
+    SEND = "core.send"
+    CLOSE = "core.close"
+    MARK_READ = "core.mark-read"
+    SESSION_START = "core.session-start"
+    DISPATCHED = "core.dispatched"
+    RECOVER = "core.recover"

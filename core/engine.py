@@ -1,0 +1,340 @@
+"""The calls a host serves its principals with (sections 4-7, 9).
+
+`wake: "request"` is stored and travels like any other field, and a human's keeps mail for an ended session
+held (section 6.1); but this host wakes nobody, as one whose wake policy denies every request would. `urgent`
+makes channel mail pushed; nothing limits how often it is used.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import Final
+
+from core import participation
+from core.address import parse_address
+from core.answering import store_answer
+from core.commits import CommitPoint
+from core.delivering import deliver, move
+from core.errors import DmpError, conflict, forbidden, invalid, not_found
+from core.federation import Alone, Federation
+from core.host import Host
+from core.ids import Ulids
+from core.inputs import ReplyInput, Sender, SendInput
+from core.message import Delivery, Message, State, thread_order
+from core.outbox import Outbox, Recovered
+from core.planning import collapse, plan, resolve, rewrite
+from core.store import Store
+from core.store import deliveries as delivery_rows
+from core.store import messages as message_rows
+from core.text import is_blank
+from core.timestamp import timestamp
+from core.validate import validate
+
+HANDOFF_CHOICES: Final = ("accept", "decline")
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a send did: the message as stored, and its deliveries as they are now.
+
+    `replayed` when an idempotency key named an earlier send, whose message and deliveries these are.
+    """
+
+    message: Message
+    deliveries: tuple[Delivery, ...]
+    replayed: bool = False
+
+
+class Engine:
+    """The host core on one store.
+
+    `clock` returns the current time in milliseconds since 1970; `ids` makes ids. Each call that changes
+    anything is one transaction, and runs the host's hooks after it. None of them may be called inside a
+    transaction; reads may.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        host: Host,
+        clock: Callable[[], int],
+        ids: Ulids,
+        federation: Federation | None = None,
+    ) -> None:
+        self.store = store
+        self.host = host
+        self.clock = clock
+        self.ids = ids
+        self.federation = federation or Alone()
+        self._outbox = Outbox(store, host, clock, self.federation)
+
+    # Sending
+
+    def send(self, sender: Sender, given: SendInput, *, received: bool = False) -> Sent:
+        """Send a message (section 4.5); `received` when the input came from outside this host (section 4.4).
+
+        Raises DmpError for the first check of section 4.5 that fails.
+        """
+        with self.store.transaction(CommitPoint.SEND) as db:
+            participation.authorize(self.host, sender)  # step 1
+            replay = self._replay(sender, given)  # step 2
+            if replay is not None:
+                return replay
+            replied = self._replied(sender, given)  # step 3
+            self._validate(sender, given, replied, received)  # step 4
+            if given.kind == "answer" and replied is not None:  # step 6
+                self._refuse_answered(replied)
+            message, deliveries = self._store(db, sender, given, replied)
+        return Sent(message, self.announce(message, deliveries))
+
+    def reply(self, sender: Sender, message_id: str, given: ReplyInput) -> Sent:
+        """Reply to one message: to its sender, with an answer where it takes one (section 4.6).
+
+        Raises DmpError as `send` does: `forbidden` on `from` whether or not the message exists.
+        """
+        participation.authorize(self.host, sender)
+        target = self.message(message_id)
+        if target is None:
+            raise _no_such_message()
+        return self.send(sender, given.to(target))
+
+    def close(self, question_id: str, reason: str) -> Message:
+        """Settle an open question or handoff without an effect, as the system address (section 4.8).
+
+        Raises DmpError: `not-found`, `invalid` or `conflict` on `replyTo`, `forbidden` there when another
+        host settles the question, `invalid` on `reason`.
+        """
+        if is_blank(reason):
+            raise invalid("reason", "say why the question is closed")
+        with self.store.transaction(CommitPoint.CLOSE) as db:
+            question = self.message(question_id)
+            if question is None:
+                raise _no_such_message()
+            if not question.takes_answer:
+                raise invalid("replyTo", "only a question or a handoff can be closed")
+            if not self.federation.settles(question):
+                raise forbidden("replyTo", "only the replica that asked this question closes it")
+            self._refuse_answered(question)
+            system = Sender(self.host.system_address)
+            given = SendInput(
+                to=(question.sender,),
+                kind="answer",
+                body=f"Closed: {reason}",
+                reply_to=question.id,
+                data={"type": "x-closed", "reason": reason},
+            )
+            try:
+                self._validate(system, given, question)
+            except DmpError as error:
+                raise invalid("reason", error.message) from None
+            message = self._compose(system, given, question, given.to, self.clock())
+            message = store_answer(db, self.federation, message, question, message.created_at)
+            self.federation.answered(question, message)
+        self._outbox.announce(message)
+        return message
+
+    # Mailboxes
+
+    def mark_read(self, delivery_id: str) -> Delivery:
+        """Mark a delivery read, whatever its state; one that is answered stays so (section 7.1).
+
+        Whose mailbox a caller may mark is for the host to check. Raises DmpError `not-found`.
+        """
+        with self.store.transaction(CommitPoint.MARK_READ) as db:
+            delivery = delivery_rows.delivery_by_id(db, delivery_id)
+            if delivery is None:
+                raise not_found(None, "no delivery has that id; list the mailbox for the ids it has")
+            if delivery.state in (State.READ, State.ANSWERED):
+                return delivery
+            message = self.message(delivery.message)
+            assert message is not None
+            now = timestamp(self.clock())
+            return move(db, self.federation, message, delivery, State.READ, delivery.session, now) or delivery
+
+    def inbox(
+        self,
+        recipient: str,
+        states: Collection[State] | None = None,
+        *,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> list[tuple[Delivery, Message]]:
+        """List an address's mailbox in delivery order (section 7.1), those in any of `states` where given.
+
+        A page is the first `limit` of those after the delivery whose id is `after`. Raises DmpError:
+        `invalid` on `recipient`, `not-found` on `after`.
+        """
+        parse_address(recipient, "recipient", self.host.grammar)
+        with self.store.reading() as db:
+            if after is not None and delivery_rows.delivery_by_id(db, after) is None:
+                raise not_found("after", "no delivery has that id; start again from the first page")
+            return delivery_rows.mailbox(db, recipient, states, after, limit)
+
+    def open_blocking(self) -> list[Message]:
+        """List the blocking questions and handoffs that wait for an answer (section 7.1)."""
+        return message_rows.open_blocking_questions(self.store.db)
+
+    # Reads
+
+    def message(self, message_id: str) -> Message | None:
+        """Return a message, for callers that have checked `can_read`."""
+        return message_rows.message_by_id(self.store.db, message_id)
+
+    def thread(self, thread_id: str) -> list[Message]:
+        """Return a thread in its order (section F.4); none when no thread has that id."""
+        return sorted(message_rows.messages_of_thread(self.store.db, thread_id), key=thread_order)
+
+    def answer_of(self, question_id: str) -> Message | None:
+        """Return the answer or the close a question has."""
+        return message_rows.answer_to(self.store.db, question_id)
+
+    def deliveries(self, message_id: str) -> list[Delivery]:
+        """Return a message's deliveries on this host."""
+        return delivery_rows.deliveries_of(self.store.db, message_id)
+
+    def can_read(self, principal: Sender, message_id: str) -> bool:
+        """Whether a principal may read a message; nobody may read one that does not exist (section 9.3)."""
+        with self.store.reading() as db:
+            message = self.message(message_id)
+            return message is not None and participation.may_see(
+                db, self.host, self.federation, principal, message
+            )
+
+    def can_read_thread(self, principal: Sender, thread_id: str) -> bool:
+        """Whether a principal may read a thread: all of it, when any of its messages (section 9.3)."""
+        with self.store.reading() as db:
+            return any(
+                participation.may_see(db, self.host, self.federation, principal, message)
+                for message in message_rows.messages_of_thread(db, thread_id)
+            )
+
+    # The host's own calls
+
+    def announce(self, message: Message, deliveries: Collection[Delivery]) -> tuple[Delivery, ...]:
+        """Publish a committed message to readers and dispatch its deliveries, returned as they are then."""
+        self._outbox.announce(message)
+        return self._outbox.dispatch(message, deliveries)
+
+    def dispatch(self, message: Message, deliveries: Collection[Delivery]) -> tuple[Delivery, ...]:
+        """Dispatch committed deliveries of a message (section 6.2), returned as they are then."""
+        return self._outbox.dispatch(message, deliveries)
+
+    def recover(self) -> Recovered:
+        """Recover from a crash: to be run when the host starts, before it accepts sends (section 6.3)."""
+        return self._outbox.recover()
+
+    def session_started(self, session: str, work_item: str) -> tuple[Delivery, ...]:
+        """Give a session that started the held mail of its work item and its sessions (section 6.4).
+
+        Returns the deliveries it claimed as they are after their dispatch.
+        """
+        with self.store.transaction(CommitPoint.SESSION_START) as db:
+            now = timestamp(self.clock())
+            claimed: list[tuple[Message, Delivery]] = []
+            addresses = {work_item, session, *self.host.sessions(work_item)}
+            for delivery in delivery_rows.held_deliveries(db, addresses):
+                message = self.message(delivery.message)
+                assert message is not None
+                bound = move(db, self.federation, message, delivery, State.SENDING, session, now)
+                assert bound is not None
+                claimed.append((message, bound))
+        return tuple(
+            delivery for message, bound in claimed for delivery in self._outbox.dispatch(message, (bound,))
+        )
+
+    # Steps of a send
+
+    def _replay(self, sender: Sender, given: SendInput) -> Sent | None:
+        """Return the first send of an idempotency key (section 4.9)."""
+        if given.idempotency_key is None:
+            return None
+        first = message_rows.message_by_key(self.store.db, sender.address, given.idempotency_key)
+        return None if first is None else Sent(first, tuple(self.deliveries(first.id)), replayed=True)
+
+    def _replied(self, sender: Sender, given: SendInput) -> Message | None:
+        """Return the message a send replies to; one that is absent and one that is foreign look alike."""
+        if given.reply_to is None:
+            return None
+        found = self.message(given.reply_to)
+        if found is None or not participation.may_see(
+            self.store.db, self.host, self.federation, sender, found
+        ):
+            raise _no_such_message()
+        return found
+
+    def _refuse_answered(self, question: Message) -> None:
+        if self.answer_of(question.id) is not None:
+            raise conflict("replyTo", "that question already has its answer; read the thread")
+
+    def _validate(
+        self, sender: Sender, given: SendInput, replied: Message | None, received: bool = False
+    ) -> None:
+        validate(
+            sender,
+            given,
+            replied,
+            grammar=self.host.grammar,
+            system_address=self.host.system_address,
+            received=received,
+        )
+
+    def _store(
+        self, db: Connection, sender: Sender, given: SendInput, replied: Message | None
+    ) -> tuple[Message, tuple[Delivery, ...]]:
+        """Resolve a checked input (section 3.5), and store its message and deliveries."""
+        federation, now_ms = self.federation, self.clock()
+        rewritten = given.to if replied is None else rewrite(self.host, given.to, replied)
+        targets = resolve(self.host, sender.address, rewritten)
+        message = self._compose(sender, given, replied, collapse(given.to, rewritten), now_ms)
+        placements = [(target, federation.place(message, target)) for target in targets]
+        muted = sender.address.startswith("agent:") and self.host.is_muted(sender.address)
+        planned = [
+            plan(self.host, message, target, replied, muted)
+            for target, placement in placements
+            if placement.local
+        ]
+        question = replied if message.kind == "answer" else None
+        if question is None:
+            message_rows.insert_message(db, message, given.idempotency_key)
+        else:
+            now = message.created_at
+            message = store_answer(db, federation, message, question, now, given.idempotency_key)
+        starts = [start for start in planned if start is not None]
+        deliveries = deliver(db, federation, self.ids, message, starts, now_ms)
+        federation.stored(message, placements)
+        if question is not None:
+            federation.answered(question, message)
+        return message, deliveries
+
+    def _compose(
+        self, sender: Sender, given: SendInput, replied: Message | None, to: tuple[str, ...], now_ms: int
+    ) -> Message:
+        """Return the message a valid input becomes (section 4.1)."""
+        made = self.ids.after("m-", message_rows.last_message_id(self.store.db), now_ms)
+        choices = given.choices
+        if given.kind == "handoff" and choices is None:
+            choices = HANDOFF_CHOICES
+        return Message(
+            id=made,
+            thread=made if replied is None else replied.thread,
+            reply_to=given.reply_to,
+            sender=sender.address,
+            to=to,
+            kind=given.kind,
+            body=given.body,
+            created_at=timestamp(now_ms),
+            session=given.session,
+            refs=given.refs,
+            data=given.data,
+            urgent=given.urgent,
+            blocking=given.blocking,
+            choices=choices,
+            choice=given.choice,
+            wake=given.wake,
+            hlc=self.federation.stamp(),
+        )
+
+
+def _no_such_message() -> DmpError:
+    # One text for an absent message and for one the sender takes no part in (section 13.5).
+    return not_found("replyTo", "no message you take part in has that id")

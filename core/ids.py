@@ -1,0 +1,36 @@
+"""Message and delivery ids: lowercase ULIDs that rise in creation order within one host (sections 1.4, 13.7).
+
+A ULID is 48 bits of milliseconds and 80 random bits in 26 characters of Crockford base 32. Within one
+millisecond, and while the clock stands behind the last id, the previous one is counted up by one instead.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+_DIGITS: Final = "0123456789abcdefghjkmnpqrstvwxyz"
+_SHIFTS: Final = tuple(range(125, -1, -5))
+_RANDOM_BITS: Final = 80
+_ULID: Final = re.compile(f"[0-7][{_DIGITS}]{{25}}")
+# int() reads base 32 with the digits up to v.
+_TO_BASE_32: Final = str.maketrans(_DIGITS, "0123456789abcdefghijklmnopqrstuv")
+
+
+class Ulids:
+    """Makes ids. `random` returns that many random bytes, such as os.urandom."""
+
+    def __init__(self, random: Callable[[int], bytes]) -> None:
+        self._random = random
+
+    def after(self, prefix: str, last: str | None, now_ms: int) -> str:
+        """Return an id that sorts after `last`, the one made before it.
+
+        `last` may be None, or an id of another form, which counts as none.
+        """
+        ulid = last[len(prefix) :] if last is not None else ""
+        before = int(ulid.translate(_TO_BASE_32), 32) if _ULID.fullmatch(ulid) else -1
+        if now_ms > before >> _RANDOM_BITS:
+            made = now_ms << _RANDOM_BITS | int.from_bytes(self._random(_RANDOM_BITS // 8), "big")
+        else:
+            made = before + 1
+        return prefix + "".join([_DIGITS[made >> shift & 31] for shift in _SHIFTS])

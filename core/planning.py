@@ -1,0 +1,114 @@
+"""From the `to` a sender wrote to the deliveries it means (sections 3.5-3.7, 4.6, 6.1)."""
+
+from dataclasses import dataclass
+
+from core.errors import invalid, not_found
+from core.federation import Target
+from core.host import Host
+from core.message import Message, State, Via
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A delivery to be: the recipient, the route, and the state and session it starts with."""
+
+    recipient: str
+    via: Via
+    state: State
+    session: str | None = None
+
+
+def rewrite(host: Host, to: tuple[str, ...], replied: Message) -> tuple[str, ...]:
+    """Return what each entry of a reply's `to` stands for, in the sender's order (section 4.6).
+
+    A session that has ended becomes its work item, where it sent the message replied to or was one it was
+    sent to.
+    """
+    heard = (replied.sender, *replied.to)
+    return tuple(_successor(host, entry) if entry in heard else entry for entry in to)
+
+
+def collapse(to: tuple[str, ...], rewritten: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the `to` of a reply as it is stored: entries that became equal are one (section 4.6)."""
+    if rewritten == to:
+        return to
+    became = {new for old, new in zip(to, rewritten, strict=True) if new != old}
+    kept: list[str] = []
+    for entry in rewritten:
+        if entry not in became or entry not in kept:
+            kept.append(entry)
+    return tuple(kept)
+
+
+def resolve(host: Host, sender: str, rewritten: tuple[str, ...]) -> list[Target]:
+    """Return the recipients of a send, once each, without those that never get one (section 3.5).
+
+    `rewritten` has an entry for each the sender wrote. No channel has members here, so each is unknown:
+    raises DmpError `not-found` on the sender's own `to[i]`.
+    """
+    dropped = (sender, host.system_address, host.work_item(sender) if sender.startswith("run:") else None)
+    targets: dict[str, Target] = {}
+    for index, recipient in enumerate(rewritten):
+        if recipient.startswith("channel:"):
+            raise not_found(f"to[{index}]", "no channel of that name has members; address people by name")
+        if recipient not in dropped and recipient not in targets:
+            targets[recipient] = Target(recipient, Via.DIRECT, f"to[{index}]")
+    return list(targets.values())
+
+
+def plan(
+    host: Host, message: Message, target: Target, replied: Message | None, muted: bool
+) -> Planned | None:
+    """Return how a target's delivery starts: the table of section 6.1. None for one that gets no delivery.
+
+    `replied` is the message replied to. Raises DmpError `invalid` on the caller's own `to[i]`.
+    """
+    recipient, via = target.recipient, target.via
+    started = _start(host, recipient, via, muted)
+    if started is not None or via is Via.CHANNEL:
+        return started
+    held = Planned(recipient, via, State.HELD)
+    if replied is not None and recipient == replied.sender:
+        return held
+    human_wakes = message.wake == "request" and message.sender.startswith("human:")
+    if human_wakes and host.work_item(recipient) is not None:
+        return held
+    raise invalid(target.field, "that session has ended; address its work item instead")
+
+
+def plan_received(host: Host, recipient: str, via: Via, muted: bool) -> Planned | None:
+    """Return how the delivery of a message from another replica starts here (section F.5, step 8).
+
+    As a local send's would; but a session that has ended leaves its mail to its work item, or holds it where
+    it stands for none (federation wire 9.D6). None for a target that gets no delivery.
+    """
+    started = _start(host, recipient, via, muted)
+    if started is not None or via is Via.CHANNEL:
+        return started
+    work_item = host.work_item(recipient)
+    return Planned(recipient, via, State.HELD) if work_item is None else _start(host, work_item, via, muted)
+
+
+def _start(host: Host, recipient: str, via: Via, muted: bool) -> Planned | None:
+    """Return the start of a delivery to anyone but a session that has ended, which gives None."""
+    if muted:
+        return Planned(recipient, via, State.READ)
+    match recipient.partition(":")[0]:
+        case "human":
+            return Planned(recipient, via, State.NOTIFIED)
+        case "task":
+            session = host.live_session(recipient)
+        case "run":
+            if not host.is_live(recipient):
+                return None
+            session = recipient
+        case _:
+            session = None
+    return Planned(recipient, via, State.HELD if session is None else State.SENDING, session)
+
+
+def _successor(host: Host, recipient: str) -> str:
+    """Return the work item of a session that has ended, and any other recipient as it is."""
+    if not recipient.startswith("run:") or host.is_live(recipient):
+        return recipient
+    return host.work_item(recipient) or recipient

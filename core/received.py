@@ -1,0 +1,157 @@
+"""What a message from another replica is read, checked and compared with (sections 4.4, F.4, F.5)."""
+
+from core.address import is_identifier
+from core.errors import invalid
+from core.fields import (
+    D,
+    Reader,
+    T,
+    as_flag,
+    as_json,
+    as_refs,
+    as_text,
+    as_text_or_null,
+    as_texts,
+    as_wake,
+)
+from core.host import Host
+from core.inputs import Sender, SendInput
+from core.message import ABSENT, Message
+from core.timestamp import milliseconds
+from core.validate import validate
+from crypto.canonical import JsonValue, canonical
+from crypto.clock import ClockError, Reading
+
+MAX_HLC_BYTES = 96
+
+
+def message_from_json(value: JsonValue) -> Message:
+    """Read a message as its origin stored it: the sixteen fields of section 4.1, and `hlc` where it has one.
+
+    Only shapes are checked here; `validate_received` has the rules. Raises DmpError `invalid` on the member
+    at fault. `origin` is ignored: who created a message is for the op it came in to say.
+    """
+    if not isinstance(value, dict):
+        raise invalid(None, "a message must be a JSON object")
+    members = value
+
+    def required(name: str, read: Reader[T]) -> T:
+        if name not in members:
+            raise invalid(name, f"a stored message always has {name}")
+        return read(members[name], name)
+
+    def optional(name: str, read: Reader[T], default: D) -> T | D:
+        return read(members[name], name) if name in members else default
+
+    return Message(
+        id=required("id", _as_id),
+        thread=required("thread", _as_id),
+        reply_to=required("replyTo", _as_id_or_null),
+        sender=required("from", as_text),
+        to=required("to", as_texts),
+        kind=required("kind", as_text),
+        body=required("body", as_text),
+        created_at=required("createdAt", _as_timestamp),
+        session=optional("session", as_text, None),
+        refs=required("refs", as_refs),
+        data=optional("data", as_json, ABSENT),
+        urgent=required("urgent", as_flag),
+        blocking=required("blocking", as_flag),
+        choices=optional("choices", as_texts, None),
+        choice=optional("choice", as_text, None),
+        wake=required("wake", as_wake),
+        hlc=optional("hlc", _as_reading, None),
+    )
+
+
+def validate_received(host: Host, message: Message, replied: Message | None) -> None:
+    """Check a received message as section F.5, step 5, says: nobody remote decides, and nobody is the system.
+
+    `replied` is the stored message it replies to; None where there is none, or it is not here. Raises
+    DmpError as `validate` does.
+    """
+    given = SendInput(
+        to=message.to,
+        kind=message.kind,
+        body=message.body,
+        reply_to=message.reply_to,
+        session=message.session,
+        refs=message.refs,
+        data=message.data,
+        urgent=message.urgent,
+        blocking=message.blocking,
+        choices=message.choices,
+        choice=message.choice,
+        wake=message.wake,
+    )
+    validate(
+        Sender(message.sender),
+        given,
+        replied,
+        grammar=host.grammar,
+        system_address=host.system_address,
+        received=True,
+    )
+
+
+def check_thread(message: Message, replied: Message | None, root: Message | None) -> None:
+    """Check that a received message is in the thread it says (federation wire 9.D3).
+
+    `replied` is the stored message it replies to and `root` the stored one its thread names, each None where
+    it is not here. Raises DmpError `invalid` on `replyTo` or `thread`.
+    """
+    if message.reply_to == message.id:
+        raise invalid("replyTo", "a message cannot reply to itself")
+    if message.reply_to is None and message.thread != message.id:
+        raise invalid("thread", "a message that replies to nothing starts its own thread")
+    if replied is not None and replied.thread != message.thread:
+        raise invalid("thread", "a reply is in the thread of the message it replies to")
+    if root is not None and root.thread != root.id:
+        raise invalid("thread", "a thread is named by its first message")
+
+
+def same_message(stored: Message, received: Message) -> bool:
+    """Whether a received message is the stored one of that id come again (federation wire 9.D2).
+
+    By canonical JSON of the fields its origin signed; an answer that lost here is compared as the answer
+    it was sent as. Raises JsonError for a received message that has no canonical form.
+    """
+    return _signed(stored) == _signed(received)
+
+
+def _signed(message: Message) -> bytes:
+    fields = message.as_sent().to_json()
+    fields.pop("origin", None)
+    return canonical(fields)
+
+
+def _as_id(value: JsonValue, field: str) -> str:
+    text = as_text(value, field)
+    if not is_identifier(text):
+        raise invalid(field, f"{field} must be an identifier of at most 64 bytes")
+    return text
+
+
+def _as_id_or_null(value: JsonValue, field: str) -> str | None:
+    text = as_text_or_null(value, field)
+    return None if text is None else _as_id(text, field)
+
+
+def _as_timestamp(value: JsonValue, field: str) -> str:
+    text = as_text(value, field)
+    try:
+        milliseconds(text)
+    except ValueError:
+        raise invalid(field, f"{field} must be a time in UTC written YYYY-MM-DDTHH:MM:SS.sssZ") from None
+    return text
+
+
+def _as_reading(value: JsonValue, field: str) -> str:
+    text = as_text(value, field)
+    if len(text) > MAX_HLC_BYTES:
+        raise invalid(field, f"{field} may take {MAX_HLC_BYTES} characters")
+    try:
+        Reading.parse(text)
+    except ClockError as error:
+        raise invalid(field, f"{field} is {error}") from None
+    return text

@@ -1,0 +1,128 @@
+"""The deliveries table. Functions that write assume an open transaction.
+
+Every change of a state is a compare-and-set: it applies only to a delivery that is still in the state, and
+bound to the session, that the change expects (section 6.3).
+"""
+
+import sqlite3
+from collections.abc import Collection, Iterable
+from heapq import merge
+from itertools import islice
+from typing import Any, Final
+
+from core.message import Delivery, Message, State, Via
+from core.store import messages
+
+_COLUMNS: Final = "id, message, recipient, via, state, session, changed_at"
+_INSERT: Final = f"INSERT INTO deliveries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_BY_ID: Final = f"SELECT {_COLUMNS} FROM deliveries WHERE id = ?"
+_OF_MESSAGE: Final = f"SELECT {_COLUMNS} FROM deliveries WHERE message = ? ORDER BY position"
+_SENDING: Final = f"SELECT {_COLUMNS} FROM deliveries WHERE state = 'sending' ORDER BY position"
+_HELD: Final = (
+    f"SELECT {_COLUMNS}, position FROM deliveries WHERE recipient = ? AND state = 'held' ORDER BY position"
+)
+_MAILBOX: Final = (
+    f"SELECT {_COLUMNS}, position FROM deliveries"
+    " WHERE recipient = ? AND position > ? ORDER BY position LIMIT ?"
+)
+_MAILBOX_IN_STATE: Final = (
+    f"SELECT {_COLUMNS}, position FROM deliveries"
+    " WHERE recipient = ? AND state = ? AND position > ? ORDER BY position LIMIT ?"
+)
+_POSITION: Final = "SELECT position FROM deliveries WHERE id = ?"
+_MOVE: Final = (
+    "UPDATE deliveries SET state = ?, session = ?, changed_at = ? WHERE id = ? AND state = ? AND session IS ?"
+)
+_LAST_ID: Final = "SELECT max(id) FROM deliveries WHERE id < 'd-8'"
+
+
+def insert_deliveries(db: sqlite3.Connection, deliveries: Iterable[Delivery]) -> None:
+    """Store new deliveries."""
+    db.executemany(
+        _INSERT,
+        [(d.id, d.message, d.recipient, d.via, d.state, d.session, d.changed_at) for d in deliveries],
+    )
+
+
+def delivery_by_id(db: sqlite3.Connection, delivery_id: str) -> Delivery | None:
+    """Return a stored delivery."""
+    try:
+        row = db.execute(_BY_ID, (delivery_id,)).fetchone()
+    except UnicodeEncodeError:  # a text that is no Unicode names nothing
+        return None
+    return None if row is None else _delivery(row)
+
+
+def deliveries_of(db: sqlite3.Connection, message_id: str) -> list[Delivery]:
+    """Return a message's deliveries."""
+    return [_delivery(row) for row in db.execute(_OF_MESSAGE, (message_id,))]
+
+
+def sending_deliveries(db: sqlite3.Connection) -> list[Delivery]:
+    """Return every delivery that is being pushed or notified."""
+    return [_delivery(row) for row in db.execute(_SENDING)]
+
+
+def held_deliveries(db: sqlite3.Connection, recipients: Iterable[str]) -> list[Delivery]:
+    """Return the held mail of several addresses, in the order of a mailbox."""
+    rows = merge(*(db.execute(_HELD, (recipient,)).fetchall() for recipient in recipients), key=_position)
+    return [_delivery(row) for row in rows]
+
+
+def mailbox(
+    db: sqlite3.Connection,
+    recipient: str,
+    states: Collection[State] | None,
+    after: str | None,
+    limit: int | None,
+) -> list[tuple[Delivery, Message]]:
+    """Return the first `limit` deliveries to an address after the stored one `after` (section 7.1).
+
+    All of them where `limit` is None; only those in any of `states` where it is given.
+    """
+    start = 0
+    if after is not None:
+        (start,) = db.execute(_POSITION, (after,)).fetchone()
+    at_most = -1 if limit is None else limit  # which is how SQLite says all
+    if states is None:
+        rows: Iterable[Any] = db.execute(_MAILBOX, (recipient, start, at_most)).fetchall()
+    else:
+        pages = [
+            db.execute(_MAILBOX_IN_STATE, (recipient, state, start, at_most)).fetchall()
+            for state in set(states)
+        ]
+        rows = islice(merge(*pages, key=_position), limit)
+    box = []
+    for row in rows:
+        delivery = _delivery(row)
+        message = messages.message_by_id(db, delivery.message)
+        assert message is not None
+        box.append((delivery, message))
+    return box
+
+
+def move_delivery(
+    db: sqlite3.Connection, delivery: Delivery, state: State, session: str | None, now: str
+) -> Delivery | None:
+    """Move a delivery out of the state it was read in, and return it there.
+
+    None, and nothing changed, when it has moved meanwhile.
+    """
+    moved = db.execute(_MOVE, (state, session, now, delivery.id, delivery.state, delivery.session)).rowcount
+    if not moved:
+        return None
+    return Delivery(delivery.id, delivery.message, delivery.recipient, delivery.via, state, session, now)
+
+
+def last_delivery_id(db: sqlite3.Connection) -> str | None:
+    """Return the greatest id a delivery has."""
+    (last,) = db.execute(_LAST_ID).fetchone()
+    return None if last is None else str(last)
+
+
+def _delivery(row: tuple[Any, ...]) -> Delivery:
+    return Delivery(row[0], row[1], row[2], Via(row[3]), State(row[4]), row[5], row[6])
+
+
+def _position(row: tuple[Any, ...]) -> int:
+    return int(row[7])

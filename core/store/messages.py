@@ -1,0 +1,148 @@
+"""The messages table. Functions that write assume an open transaction."""
+
+import sqlite3
+from typing import Any, Final
+
+from core.message import ABSENT, Absent, Message, Ref, Standing
+from crypto.canonical import JsonValue, canonical, parse
+
+_COLUMNS: Final = (
+    "id, thread, reply_to, sender, recipients, kind, body, created_at, session, refs, data, "
+    "urgent, blocking, choices, choice, wake, origin, hlc, received_at, standing"
+)
+_INSERT: Final = f"INSERT INTO messages ({_COLUMNS}, idempotency_key) VALUES ({'?, ' * 20}?)"
+_BY_ID: Final = f"SELECT {_COLUMNS} FROM messages WHERE id = ?"
+_BY_KEY: Final = f"SELECT {_COLUMNS} FROM messages WHERE sender = ? AND idempotency_key = ?"
+_BY_THREAD: Final = f"SELECT {_COLUMNS} FROM messages WHERE thread = ?"
+_ANSWER: Final = f"SELECT {_COLUMNS} FROM messages WHERE reply_to = ? AND kind = 'answer'"
+_ANSWERS: Final = (
+    f"SELECT {_COLUMNS} FROM messages WHERE reply_to = ? AND standing IS NOT NULL ORDER BY position"
+)
+_OPEN: Final = (
+    f"SELECT {_COLUMNS} FROM messages AS question WHERE blocking = 1 AND NOT EXISTS"
+    " (SELECT 1 FROM messages WHERE reply_to = question.id AND kind = 'answer') ORDER BY position"
+)
+# A ULID's first digit is at most 7; other hosts' ids do not count.
+_LAST_ID: Final = "SELECT max(id) FROM messages WHERE origin IS NULL AND id < 'm-8'"
+_STAND: Final = "UPDATE messages SET kind = ?, standing = ? WHERE id = ?"
+
+
+def insert_message(db: sqlite3.Connection, message: Message, idempotency_key: str | None = None) -> None:
+    """Store a message as it is, `standing` included."""
+    refs: JsonValue = [ref.to_json() for ref in message.refs]
+    choices = message.choices
+    db.execute(
+        _INSERT,
+        (
+            message.id,
+            message.thread,
+            message.reply_to,
+            message.sender,
+            " ".join(message.to),
+            message.kind,
+            message.body,
+            message.created_at,
+            message.session,
+            canonical(refs).decode() if refs else None,
+            None if isinstance(message.data, Absent) else canonical(message.data).decode(),
+            message.urgent,
+            message.blocking,
+            None if choices is None else canonical(list(choices)).decode(),
+            message.choice,
+            message.wake,
+            message.origin,
+            message.hlc,
+            message.received_at,
+            message.standing,
+            idempotency_key,
+        ),
+    )
+
+
+def message_by_id(db: sqlite3.Connection, message_id: str) -> Message | None:
+    """Return a stored message."""
+    return _one(db, _BY_ID, message_id)
+
+
+def message_by_key(db: sqlite3.Connection, sender: str, idempotency_key: str) -> Message | None:
+    """Return the message a sender sent with an idempotency key (section 4.9)."""
+    return _one(db, _BY_KEY, sender, idempotency_key)
+
+
+def messages_of_thread(db: sqlite3.Connection, thread: str) -> list[Message]:
+    """Return a thread's messages, in no order."""
+    return _all(db, _BY_THREAD, thread)
+
+
+def answer_to(db: sqlite3.Connection, question: str) -> Message | None:
+    """Return the one answer to a question."""
+    return _one(db, _ANSWER, question)
+
+
+def answers_to(db: sqlite3.Connection, question: str) -> list[Message]:
+    """Return the answer to a question and every reply that was sent as one, in order of arrival."""
+    return _all(db, _ANSWERS, question)
+
+
+def open_blocking_questions(db: sqlite3.Connection) -> list[Message]:
+    """Return the blocking questions and handoffs without an answer, in order of arrival (section 7.1)."""
+    return _all(db, _OPEN)
+
+
+def last_message_id(db: sqlite3.Connection) -> str | None:
+    """Return the greatest id a message created here has."""
+    (last,) = db.execute(_LAST_ID).fetchone()
+    return None if last is None else str(last)
+
+
+def set_standing(db: sqlite3.Connection, message_id: str, standing: Standing) -> None:
+    """Make an answer what `standing` says; one that is not the answer is stored as a message."""
+    is_answer = standing in (Standing.ACCEPTED, Standing.PENDING)
+    db.execute(_STAND, ("answer" if is_answer else "message", standing, message_id))
+
+
+def _one(db: sqlite3.Connection, query: str, *texts: str) -> Message | None:
+    try:
+        row = db.execute(query, texts).fetchone()
+    except UnicodeEncodeError:  # a text that is no Unicode names nothing
+        return None
+    return None if row is None else _message(row)
+
+
+def _all(db: sqlite3.Connection, query: str, *texts: str) -> list[Message]:
+    try:
+        return [_message(row) for row in db.execute(query, texts)]
+    except UnicodeEncodeError:
+        return []
+
+
+def _message(row: tuple[Any, ...]) -> Message:
+    recipients, refs, data, choices, standing = row[4], row[9], row[10], row[13], row[19]
+    return Message(
+        id=row[0],
+        thread=row[1],
+        reply_to=row[2],
+        sender=row[3],
+        to=tuple(recipients.split(" ")),
+        kind=row[5],
+        body=row[6],
+        created_at=row[7],
+        session=row[8],
+        refs=() if refs is None else tuple(Ref(**ref) for ref in _list(refs)),
+        data=ABSENT if data is None else parse(data).value,
+        urgent=bool(row[11]),
+        blocking=bool(row[12]),
+        choices=None if choices is None else tuple(_list(choices)),
+        choice=row[14],
+        wake=row[15],
+        origin=row[16],
+        hlc=row[17],
+        received_at=row[18],
+        standing=None if standing is None else Standing(standing),
+    )
+
+
+def _list(text: str) -> list[Any]:
+    found = parse(text).value
+    assert isinstance(found, list)
+    return found

@@ -1,0 +1,58 @@
+"""The core's tables, as migrations in the order they were released; a released one never changes.
+
+An application that keeps tables of its own in the same file passes `Store.open` one tuple with its
+migrations and these in the order they came to be, and only ever appends to it.
+"""
+
+from typing import Final
+
+_FIRST: Final = """
+CREATE TABLE messages (
+    position INTEGER PRIMARY KEY,  -- the order of arrival here
+    id TEXT NOT NULL UNIQUE,
+    thread TEXT NOT NULL,
+    reply_to TEXT,                 -- may name a message that has not arrived
+    sender TEXT NOT NULL,
+    session TEXT,
+    recipients TEXT NOT NULL,      -- the addresses of `to`, a space between them
+    kind TEXT NOT NULL,
+    body TEXT NOT NULL,
+    refs TEXT,                     -- canonical JSON, as data and choices are; NULL when absent or empty
+    data TEXT,
+    urgent INTEGER NOT NULL,
+    blocking INTEGER NOT NULL,
+    choices TEXT,
+    choice TEXT,
+    wake TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    origin TEXT,                   -- the replica that created it; NULL for this host
+    hlc TEXT,
+    received_at TEXT,
+    standing TEXT,                 -- what became of an answer (section F.6); NULL on anything else
+    idempotency_key TEXT
+);
+CREATE INDEX messages_by_thread ON messages (thread);
+CREATE INDEX messages_made_here ON messages (id) WHERE origin IS NULL;
+CREATE UNIQUE INDEX one_answer ON messages (reply_to) WHERE kind = 'answer';
+CREATE INDEX answers_and_candidates ON messages (reply_to) WHERE standing IS NOT NULL;
+CREATE INDEX blocking_questions ON messages (position) WHERE blocking = 1;
+CREATE UNIQUE INDEX one_message_per_key ON messages (sender, idempotency_key)
+    WHERE idempotency_key IS NOT NULL;
+
+CREATE TABLE deliveries (
+    position INTEGER PRIMARY KEY,  -- the order of a mailbox
+    id TEXT NOT NULL UNIQUE,
+    message TEXT NOT NULL REFERENCES messages (id),
+    recipient TEXT NOT NULL,
+    via TEXT NOT NULL CHECK (via IN ('direct', 'channel')),
+    state TEXT NOT NULL CHECK (state IN ('held', 'sending', 'pushed', 'notified', 'read', 'answered')),
+    session TEXT,
+    changed_at TEXT NOT NULL,
+    UNIQUE (message, recipient)
+);
+CREATE INDEX mailboxes ON deliveries (recipient);
+CREATE INDEX mailboxes_by_state ON deliveries (recipient, state);
+CREATE INDEX deliveries_sending ON deliveries (position) WHERE state = 'sending';
+"""
+
+MIGRATIONS: Final = (_FIRST,)
