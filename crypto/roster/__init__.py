@@ -1,0 +1,36 @@
+"""The roster: who is in the team, with what rights, as a pure fold over signed ops (federation wire 5, 2.4).
+
+`foundings` says which teams a set of ops could be about, `resolve` and `fold` what the ops of one of them
+come to (a `View`). `bodies` reads and writes what an op says, `walk` applies it in fold order, `rights`
+says what a publisher may do at an op. Removals are decided before the walk that counts: `removals` decides
+those that no other can affect, by `reach`, and `contested` settles the rest.
+
+Nothing here keeps state: every answer is a function of a set, so it does not depend on the order in which ops
+arrived.
+"""
+
+from crypto.roster.claims import resolve
+from crypto.roster.fold import FoundingError, fold
+from crypto.roster.founding import Candidates, Founding, Pin, foundings
+from crypto.roster.notes import Ignored, Note
+from crypto.roster.ops import Key, RosterOp
+from crypto.roster.view import Cut, Decision, Invite, Member, View
+
+__all__ = [
+    "Candidates",
+    "Cut",
+    "Decision",
+    "Founding",
+    "FoundingError",
+    "Ignored",
+    "Invite",
+    "Key",
+    "Member",
+    "Note",
+    "Pin",
+    "RosterOp",
+    "View",
+    "fold",
+    "foundings",
+    "resolve",
+]

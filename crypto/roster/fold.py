@@ -1,0 +1,152 @@
+"""The roster fold: from a founding, a set of roster ops and the announced keys to a View (federation wire 5).
+
+The result is a function of the sets alone: the order in which ops are given, and how often, makes no
+difference.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from crypto.keys import team_id
+from crypto.roster.bodies import Found, Revoke, Role
+from crypto.roster.notes import Ignored, notes_on
+from crypto.roster.ops import Key, RosterOp, fold_order
+from crypto.roster.removals import Decisions, decide
+from crypto.roster.rights import FOREVER, Kind, Removal
+from crypto.roster.view import Cut, Decision, Invite, Member, View
+from crypto.roster.walk import Charter, Claims, Walk, removal
+
+
+class FoundingError(ValueError):
+    """The pinned founding is not among the ops."""
+
+
+def fold(found: str, ops: Iterable[RosterOp], keys: Mapping[str, Key], *, relay: bool = False) -> View:
+    """Fold the ops of replicas whose keys are decided.
+
+    `found` is the opHash of the pinned founding and must be among `ops`. A relay's fold never pauses.
+    Raises FoundingError.
+    """
+    claims = {replica: {key.fingerprint: key} for replica, key in keys.items()}
+    return fold_claims(found, ops, claims, relay=relay)
+
+
+def fold_claims(found: str, ops: Iterable[RosterOp], claims: Claims, *, relay: bool) -> View:
+    """Fold the ops of every chain, where several keys may be announced for one replica.
+
+    The first admission that is accepted decides which of them the replica's key is. Raises FoundingError.
+    """
+    ops = tuple(ops)
+    founding = founding_of(found, ops)
+    charter = Charter(founding, claims)
+    ops = fold_order(founding, ops)
+    decisions = decide(charter, ops)
+    walk = Walk(charter, decisions.accepted)
+    for op in ops:
+        walk.step(op)
+    return _view(charter, ops, decisions, walk, relay=relay)
+
+
+def founding_of(found: str, ops: Iterable[RosterOp]) -> RosterOp:
+    """Return the founding of this opHash. Raises FoundingError."""
+    founding = next((op for op in ops if op.hash == found and isinstance(op.body, Found)), None)
+    if founding is None:
+        raise FoundingError("the founding this team is known by is not among its roster ops")
+    return founding
+
+
+def _view(
+    charter: Charter, ops: tuple[RosterOp, ...], decisions: Decisions, walk: Walk, *, relay: bool
+) -> View:
+    founding = charter.founding
+    assert isinstance(founding.body, Found)
+    removals = [found for found in map(removal, ops) if found is not None]
+    accepted = {each.hash for each in decisions.accepted}
+    revoked = _revoked(decisions, walk)
+    ignored = walk.ignored | _void(removals, decisions, walk)
+    return View(
+        team_id=team_id(founding.hash),
+        name=founding.body.name,
+        founder=founding.replica,
+        members=_members(walk, revoked),
+        revoked=revoked,
+        resolution={
+            each.hash: Decision.ACCEPTED if each.hash in accepted else Decision.VOID for each in removals
+        },
+        pending=_pending(charter, walk, revoked),
+        invites={
+            invite.id: Invite(invite.id, invite.pub, invite.handle, invite.expires, by)
+            for invite, by in walk.invites.values()
+        },
+        recovery_pub=founding.body.recovery_pub,
+        transport=walk.transport,
+        legacy_closed=walk.legacy_closed,
+        ignored=ignored,
+        problems=notes_on(ops, ignored, walk.holders),
+        unknown=None if relay else walk.unreadable,
+    )
+
+
+def _void(removals: Iterable[Removal], decisions: Decisions, walk: Walk) -> dict[str, Ignored]:
+    """Why the void removals are void, but for those the walk itself has given a reason for."""
+    accepted = {each.hash for each in decisions.accepted}
+    spared = {each.hash for each in decisions.spared}
+    reasons = {}
+    for each in removals:
+        if each.hash in accepted or each.hash in walk.ignored:
+            continue
+        if each.hash in spared:
+            reasons[each.hash] = Ignored.LAST_ADMIN
+        else:
+            reasons[each.hash] = Ignored.VOID if walk.holds(each) else Ignored.NO_RIGHT
+    return reasons
+
+
+def _members(walk: Walk, revoked: Mapping[str, Cut]) -> dict[str, Member]:
+    holders = [holder for replica, holder in sorted(walk.holders.items()) if replica not in revoked]
+    admins = [holder for holder in holders if walk.is_admin(holder.replica)]
+    admins.sort(key=lambda holder: holder.rank(walk.cuts(holder.replica), FOREVER, None))
+    ranks = {holder.replica: rank for rank, holder in enumerate(admins)}
+    return {
+        holder.replica: Member(
+            holder.replica,
+            holder.handle,
+            holder.key,
+            Role.ADMIN if holder.replica in ranks else Role.MEMBER,
+            ranks.get(holder.replica),
+            holder.hosts,
+            holder.observer,
+            holder.since,
+        )
+        for holder in holders
+    }
+
+
+def _revoked(decisions: Decisions, walk: Walk) -> dict[str, Cut]:
+    """By replica, the accepted revocation that cuts lowest (federation wire 5.37)."""
+    revoked: dict[str, Cut] = {}
+    for each in sorted(decisions.accepted, key=lambda each: (each.target, each.after_seq, each.position)):
+        if each.kind is not Kind.ALL or each.target in revoked:
+            continue
+        assert isinstance(each.op.body, Revoke)
+        holder = walk.holders.get(each.target)
+        revoked[each.target] = Cut(
+            each.target,
+            each.op.body.cut,
+            each.op.body.reason,
+            each.publisher,
+            holder.handle if holder else None,
+            holder.key if holder else None,
+            holder.hosts if holder else (),
+            observer=holder.observer if holder else False,
+        )
+    return revoked
+
+
+def _pending(charter: Charter, walk: Walk, revoked: Mapping[str, Cut]) -> tuple[str, ...]:
+    return tuple(
+        sorted(
+            replica
+            for replica in charter.claims
+            if replica not in walk.holders and replica not in revoked and charter.only_key(replica)
+        )
+    )

@@ -1,0 +1,81 @@
+"""Why a roster op has no effect, and the bounded list of those that people should hear of."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from crypto.roster.ops import RosterOp
+
+MAX_NOTES: Final = 32
+"""Notes kept about one replica's ops, and about those of all replicas that were never let in together.
+
+Anyone who can write to the branch can publish ops without rights, so their notes may not grow with them.
+"""
+
+
+class Ignored(Enum):
+    """Why an op has no effect. The values are sentences about the op, and hold no text of others."""
+
+    MALFORMED = "its body cannot be read"
+    OTHER_FOUNDING = "it founds another team"
+    BEFORE_FOUNDING = "its clock is before the founding"
+    OTHER_KEY = "it was signed with another key than the one that was admitted"
+    OBSERVER = "observers do not change the roster"
+    NO_RIGHT = "its publisher had no right to it"
+    NOT_YET = "this build does not apply it yet"
+    NO_KEY = "the replica it admits has announced no key"
+    OTHER_FINGERPRINT = "the replica it admits has announced another key"
+    REVOKED = "the replica it names was revoked before"
+    NOT_ADMITTED = "the replica it names was not admitted before"
+    OBSERVING_ADMIN = "an observer cannot be an admin"
+    CUT_MISSING = "it takes rights away without saying from which op on"
+    OTHER_INVITE_ID = "its invite id is not that of its key"
+    VOID = "removals that rank before it stand against it"
+    LAST_ADMIN = "it would leave the team without an admin"
+    ALREADY_ADMITTED = "the replica was admitted before"
+    ALREADY_CLOSED = "the legacy window was closed before"
+    ALREADY_INVITED = "an invite of this id was published before"
+
+
+_REPEATS: Final = frozenset(
+    (Ignored.OTHER_KEY, Ignored.ALREADY_ADMITTED, Ignored.ALREADY_CLOSED, Ignored.ALREADY_INVITED)
+)
+"""Reasons that are nobody's problem."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something about the roster that people should hear of; `subject` is `op:<replica>:<seq>` for an op."""
+
+    subject: str
+    text: str
+
+
+def op_subject(op: RosterOp) -> str:
+    """How a note names an op."""
+    return f"op:{op.replica}:{op.seq}"
+
+
+def notes_on(
+    ops: Iterable[RosterOp], ignored: Mapping[str, Ignored], let_in: Iterable[str]
+) -> tuple[Note, ...]:
+    """Note the ignored ones among ops in fold order, and how many more there are than may be noted."""
+    known = frozenset(let_in)
+    counts: dict[str | None, int] = {}
+    notes: list[Note] = []
+    for op in ops:
+        reason = ignored.get(op.hash)
+        if reason is None or reason in _REPEATS:
+            continue
+        group = op.replica if op.replica in known else None
+        counts[group] = counts.get(group, 0) + 1
+        if counts[group] <= MAX_NOTES:
+            text = f"The roster op of {op.replica} at seq {op.seq} has no effect: {reason.value}."
+            notes.append(Note(op_subject(op), text))
+    for group, count in counts.items():
+        if count > MAX_NOTES:
+            whose = group or "replicas that were never admitted"
+            subject = f"roster:{group}" if group else "roster"
+            notes.append(Note(subject, f"{count - MAX_NOTES} more roster ops of {whose} have no effect."))
+    return tuple(notes)

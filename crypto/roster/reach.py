@@ -1,0 +1,207 @@
+"""Which removals can affect which, over-estimated from the links between replicas (federation wire 5.24).
+
+A *link* goes from the publisher of an admission or promotion to its target. What a removal takes away can
+only travel along links, from the removed replica's ops that the removal exposes. Sets of replicas are bit
+masks, so that a hostile pile of them stays cheap.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from crypto.keys import person_part
+from crypto.roster.bodies import Admit, Role, SetRole
+from crypto.roster.ops import Position, RosterOp
+from crypto.roster.rights import Kind, Removal
+from crypto.roster.walk import Charter
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One admission or promotion, seen from its publisher."""
+
+    seq: int
+    position: Position
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How far a removal's effect can go, as masks of replicas."""
+
+    links: int
+    """Those whose grants may change, by a change to someone else's."""
+    holders: int
+    """Those who may come to be let in otherwise than before, or not at all."""
+    touches: int
+    """All of them, and the removed replica itself."""
+
+
+class Reach:
+    """The links among the replicas that may ever have had rights, and what follows from them."""
+
+    def __init__(self, charter: Charter, ops: Iterable[RosterOp]) -> None:
+        self._charter = charter
+        self._bits: dict[str, int] = {}
+        self._links: defaultdict[str, list[Link]] = defaultdict(list)
+        self._handles: defaultdict[str, set[str]] = defaultdict(set)
+        self._granted_at: dict[str, Position] = {}
+        self._raised = {charter.founding.replica}
+        self.grants = self._follow(ops)
+        """In fold order, the founding and all grants by replicas that may have had rights."""
+        self._next = {
+            self.bit(replica): self._mask(link.target for link in links)
+            for replica, links in self._links.items()
+        }
+        self._extents: dict[str, Extent] = {}
+
+    def _follow(self, ops: Iterable[RosterOp]) -> tuple[RosterOp, ...]:
+        granting = [op for op in ops if _grants(op) and op.position > self._charter.founding.position]
+        by_publisher: defaultdict[str, list[RosterOp]] = defaultdict(list)
+        for op in granting:
+            by_publisher[op.replica].append(op)
+        righted = [self._charter.founding.replica]
+        seen = set(righted)
+        for replica in righted:  # which grows as it is walked
+            for op in by_publisher[replica]:
+                target = self._link(op)
+                if target is not None and target not in seen:
+                    seen.add(target)
+                    righted.append(target)
+        self._righted = seen
+        return (self._charter.founding, *(op for op in granting if op.replica in seen))
+
+    def _link(self, op: RosterOp) -> str | None:
+        """Take note of a grant, and return whom it lets in."""
+        admits: str | None = None
+        match op.body:
+            case Admit(replica=target, handle=handle, role=role, fingerprint=fingerprint):
+                if self._charter.key(target, fingerprint) is None:
+                    return None
+                self._handles[target].add(handle)
+                admits, raises = target, role is Role.ADMIN
+            case SetRole(replica=target):
+                raises = True
+            case _:
+                return None
+        self._links[op.replica].append(Link(op.seq, op.position, target))
+        last = self._granted_at.get(target)
+        self._granted_at[target] = op.position if last is None else max(last, op.position)
+        if raises:
+            self._raised.add(target)
+        return admits
+
+    def could_ever_hold(self, removal: Removal) -> bool:
+        """Whether a removal's publisher may have had the right to it under any cuts whatever."""
+        return removal.publisher in self._righted and (
+            removal.publisher in self._raised or self._may_share_handle(removal)
+        )
+
+    def extent(self, removal: Removal) -> Extent:
+        """How far a removal's effect can go."""
+        found = self._extents.get(removal.hash)
+        if found is None:
+            exposed = self._mask(
+                link.target
+                for link in self._links.get(removal.target, ())
+                if self._exposes(removal, link.seq, link.position)
+            )
+            links = self._closure(exposed)
+            target = self.bit(removal.target)
+            readmission = target if self._bars_a_grant(removal) else 0
+            found = self._extents[removal.hash] = Extent(links, links | readmission, links | target)
+        return found
+
+    def affects_own_ops(self, removal: Removal, other: Removal) -> bool:
+        """Whether a removal exposes another that its target published."""
+        return other.publisher == removal.target and self._exposes(removal, other.op.seq, other.position)
+
+    def affects(self, removal: Removal, other: Removal) -> bool:
+        """Whether accepting a removal may change whether another holds its right (federation wire 5.24)."""
+        extent = self.extent(removal)
+        return (
+            bool(extent.links & self.bit(other.publisher))
+            or self.affects_own_ops(removal, other)
+            or (bool(extent.holders & self.bit(other.target)) and self._may_share_handle(other))
+        )
+
+    def unaffected(self, removals: Sequence[Removal]) -> list[Removal]:
+        """Return those that no other one of them affects."""
+        links, holders = _Overlap(), _Overlap()
+        by_target: defaultdict[str, list[Removal]] = defaultdict(list)
+        for removal in removals:
+            links.add(self.extent(removal).links)
+            holders.add(self.extent(removal).holders)
+            by_target[removal.target].append(removal)
+        return [
+            removal
+            for removal in removals
+            if not links.beyond(self.extent(removal).links) & self.bit(removal.publisher)
+            and not any(
+                other is not removal and self.affects_own_ops(other, removal)
+                for other in by_target[removal.publisher]
+            )
+            and not (
+                holders.beyond(self.extent(removal).holders) & self.bit(removal.target)
+                and self._may_share_handle(removal)
+            )
+        ]
+
+    def bit(self, replica: str) -> int:
+        """The mask of one replica."""
+        return self._bits.setdefault(replica, 1 << len(self._bits))
+
+    def _mask(self, replicas: Iterable[str]) -> int:
+        mask = 0
+        for replica in replicas:
+            mask |= self.bit(replica)
+        return mask
+
+    def _closure(self, mask: int) -> int:
+        """Everyone that links lead to from the replicas of a mask, these included."""
+        closed = frontier = mask
+        while frontier:
+            lowest = frontier & -frontier
+            fresh = self._next.get(lowest, 0) & ~closed
+            closed |= fresh
+            frontier = (frontier ^ lowest) | fresh
+        return closed
+
+    def _exposes(self, removal: Removal, seq: int, position: Position) -> bool:
+        """Whether the target's op at (seq, position) may lose its right, if the removal is accepted."""
+        return seq > removal.after_seq or (position > removal.position and self._bars_a_grant(removal))
+
+    def _bars_a_grant(self, removal: Removal) -> bool:
+        """Whether it is a revocation that stands before some grant to its target, which then never counts."""
+        last = self._granted_at.get(removal.target)
+        return removal.kind is Kind.ALL and last is not None and last > removal.position
+
+    def _may_share_handle(self, removal: Removal) -> bool:
+        """Whether it is a revocation that might be one of its publisher's own devices (5.17)."""
+        return removal.kind is Kind.ALL and not self._possible_handles(removal.publisher).isdisjoint(
+            self._possible_handles(removal.target)
+        )
+
+    def _possible_handles(self, replica: str) -> set[str]:
+        announced = {key.handle for key in self._charter.claims.get(replica, {}).values()}
+        return {person_part(replica)} | announced | self._handles.get(replica, set())
+
+
+class _Overlap:
+    """A union of masks that can be asked for what the others hold, without one of them."""
+
+    def __init__(self) -> None:
+        self._once = 0
+        self._twice = 0
+
+    def add(self, mask: int) -> None:
+        self._twice |= self._once & mask
+        self._once |= mask
+
+    def beyond(self, mask: int) -> int:
+        """The union of all added masks but this one."""
+        return self._twice | (self._once & ~mask)
+
+
+def _grants(op: RosterOp) -> bool:
+    return isinstance(op.body, Admit) or (isinstance(op.body, SetRole) and op.body.role is Role.ADMIN)

@@ -1,0 +1,150 @@
+"""Which removals are accepted and which are void, decided up front (federation wire 5.16, 5.22-5.25).
+
+Removals take each other's rights away, so they cannot be judged one by one in fold order: backdating a clock
+would win every quarrel. Here those are decided that no undecided one can affect. What is left cuts each other
+in circles and is settled in `contested`.
+
+Work is bounded whatever a hostile admin publishes: see MAX_EVALUATIONS and MAX_RISKY.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from crypto.roster.contested import Contest, settle
+from crypto.roster.ops import RosterOp
+from crypto.roster.reach import Reach
+from crypto.roster.rights import Removal
+from crypto.roster.walk import Charter, Walk, removal
+
+MAX_EVALUATIONS: Final = 256
+"""Walks spent on deciding removals up front, and again on settling contested ones. Only a pile that its
+authors aimed at each other by the hundred takes as many; past it the rest is settled by rank, or void.
+"""
+
+MAX_RISKY: Final = 16
+"""Removals that each might leave no admin, tried one by one when they cannot all be accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What became of the removals; those in neither list are void."""
+
+    accepted: tuple[Removal, ...]
+    spared: tuple[Removal, ...]
+    """Void only because they would leave no admin."""
+    evaluations: int
+
+
+def decide(charter: Charter, ops: Iterable[RosterOp]) -> Decisions:
+    """Decide every removal among ops in fold order."""
+    ops = tuple(ops)
+    reach = Reach(charter, ops)
+    possible = [found for found in map(removal, ops) if found is not None and reach.could_ever_hold(found)]
+    judge = Judge(charter, reach.grants)
+    up_front = _UpFront(judge, reach, possible)
+    outcome = settle(Contest(up_front.accepted, up_front.open), judge.evaluate, MAX_EVALUATIONS)
+    return Decisions(outcome.accepted, outcome.spared, judge.evaluations)
+
+
+class Judge:
+    """Walks over the ops that grant rights, and counts the walks."""
+
+    def __init__(self, charter: Charter, grants: Sequence[RosterOp]) -> None:
+        self._charter = charter
+        self._grants = grants
+        self.evaluations = 0
+
+    def evaluate(self, accepted: Iterable[Removal]) -> Walk:
+        """Who holds which rights when these removals are accepted."""
+        self.evaluations += 1
+        walk = Walk(self._charter, accepted)
+        for op in self._grants:
+            walk.step(op)
+        return walk
+
+
+class _UpFront:
+    """The decisions that do not depend on how any contest ends."""
+
+    def __init__(self, judge: Judge, reach: Reach, removals: Sequence[Removal]) -> None:
+        self._judge = judge
+        self._reach = reach
+        self.accepted: list[Removal] = []
+        self.open: list[Removal] = []
+        """Those not decided (yet), in fold order."""
+        if removals:
+            bare = judge.evaluate(())
+            self.open = self._could_hold(removals, bare)
+            self._decide(bare)
+
+    def _could_hold(self, removals: Sequence[Removal], bare: Walk) -> list[Removal]:
+        """Those that hold their right with no removal accepted, or with one that could hold its own
+        (5.23).
+        """
+        held = [each for each in removals if bare.holds(each)]
+        rest = [each for each in removals if not bare.holds(each)]
+        for cut in held:  # which grows as it is walked
+            if self._judge.evaluations >= MAX_EVALUATIONS:
+                held += rest
+                break
+            if any(self._reach.affects(cut, each) for each in rest):
+                under = self._judge.evaluate((cut,))
+                held += [each for each in rest if under.holds(each)]
+                rest = [each for each in rest if not under.holds(each)]
+        return sorted(held, key=lambda each: each.position)
+
+    def _decide(self, walk: Walk) -> None:
+        while self.open and self._judge.evaluations < MAX_EVALUATIONS:
+            free = self._reach.unaffected(self.open)
+            lost = [each for each in self.open if _is_cut_below(walk, each)]
+            lost += [each for each in free if not walk.holds(each)]
+            if lost:
+                self.open = _without(self.open, lost)
+                continue
+            ready = self._safe(free, walk)
+            if not ready:
+                return
+            self.accepted += ready
+            self.open = _without(self.open, ready)
+            walk = self._judge.evaluate(self.accepted)
+
+    def _safe(self, ready: Sequence[Removal], walk: Walk) -> list[Removal]:
+        """Those whose acceptance surely leaves an admin; the others wait for the contest."""
+        admins = self._mask(walk.admins())
+        safe = [each for each in ready if not self._reach.extent(each).touches & admins]
+        risky = [each for each in ready if self._reach.extent(each).touches & admins]
+        if not risky or self._leaves_an_admin([*safe, *risky]):
+            return [*safe, *risky]
+        if len(risky) <= MAX_RISKY:
+            for each in risky:
+                if self._leaves_an_admin([*safe, each]):
+                    safe.append(each)
+        return safe
+
+    def _leaves_an_admin(self, chosen: Sequence[Removal]) -> bool:
+        """Whether someone stays an admin when these are accepted too, however the others end."""
+        walk = self._judge.evaluate([*self.accepted, *chosen])
+        others = _without(self.open, chosen)
+        harmless = [each for each in others if _is_cut_below(walk, each)]
+        harmless += [each for each in self._reach.unaffected(others) if not walk.holds(each)]
+        threatened = 0
+        for each in _without(others, harmless):
+            threatened |= self._reach.extent(each).touches
+        return bool(self._mask(walk.admins()) & ~threatened)
+
+    def _mask(self, replicas: Iterable[str]) -> int:
+        mask = 0
+        for replica in replicas:
+            mask |= self._reach.bit(replica)
+        return mask
+
+
+def _without(removals: Sequence[Removal], taken: Sequence[Removal]) -> list[Removal]:
+    hashes = {each.hash for each in taken}
+    return [each for each in removals if each.hash not in hashes]
+
+
+def _is_cut_below(walk: Walk, removal: Removal) -> bool:
+    """Whether an accepted revocation of its publisher leaves a removal void, whatever else happens."""
+    return walk.cuts(removal.publisher).revokes(removal.op.seq)

@@ -1,0 +1,136 @@
+"""What a roster comes to: who is in the team and what a replica may say at each of its ops (5.37, 5.40)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from crypto.clock import Reading
+from crypto.invites import verify_invite
+from crypto.roster.bodies import CutPoint, Role, SetTransport
+from crypto.roster.notes import Ignored, Note
+from crypto.roster.ops import Key, RosterOp
+
+
+class Decision(StrEnum):
+    """What became of a removal."""
+
+    ACCEPTED = "accepted"
+    VOID = "void"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """An admitted replica, and the fingerprint of the key it was admitted with.
+
+    `rank` counts admins from 0, the most senior; None for the others. `hosts` are the handles it speaks for
+    besides its own. Handles are text of whoever admitted it.
+    """
+
+    replica: str
+    handle: str
+    fingerprint: str
+    role: Role
+    rank: int | None
+    hosts: tuple[str, ...]
+    observer: bool
+    since: Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where a revoked replica ends, who said so, and what it was.
+
+    `handle` and `fingerprint` are None if it never was admitted. The reason and the handles are text of
+    others.
+    """
+
+    replica: str
+    point: CutPoint
+    reason: str
+    by: str
+    handle: str | None
+    fingerprint: str | None
+    hosts: tuple[str, ...]
+    observer: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Invite:
+    """A published invite and the replica that published it; `expires` is its text, and judged nowhere here."""
+
+    id: str
+    pub: str
+    handle: str
+    expires: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A roster, folded."""
+
+    team_id: str
+    name: str
+    founder: str
+    members: Mapping[str, Member]
+    revoked: Mapping[str, Cut]
+    resolution: Mapping[str, Decision]
+    """By op hash, what became of every removal."""
+    pending: tuple[str, ...]
+    """Replicas with one announced key that were neither admitted nor revoked, sorted."""
+    invites: Mapping[str, Invite]
+    recovery_pub: str
+    transport: SetTransport
+    legacy_closed: bool
+    ignored: Mapping[str, Ignored]
+    """By op hash, every op without effect and why."""
+    problems: tuple[Note, ...]
+    unknown: RosterOp | None
+    """The first op that pauses this replica until it is updated (federation wire 5.34)."""
+
+    def is_member(self, replica: str) -> bool:
+        """Whether a replica is admitted and not revoked; observers are members too."""
+        return replica in self.members
+
+    def is_admin(self, replica: str) -> bool:
+        """Whether a replica is an admin now."""
+        member = self.members.get(replica)
+        return member is not None and member.role is Role.ADMIN
+
+    def standing(self, replica: str, seq: int) -> bool:
+        """Whether what a replica published at `seq` counts: it is a member, or was revoked past there."""
+        if replica in self.members:
+            return True
+        cut = self.revoked.get(replica)
+        return cut is not None and cut.handle is not None and seq <= cut.point.after_seq
+
+    def speaks_for_handle(self, replica: str, handle: str, seq: int) -> bool:
+        """Whether a replica's op at `seq` may speak for a handle (federation wire 5.40)."""
+        if not self.standing(replica, seq):
+            return False
+        held = self.members.get(replica) or self.revoked[replica]
+        return not held.observer and (handle == held.handle or handle in held.hosts)
+
+    def replicas_of(self, handle: str) -> tuple[str, ...]:
+        """The replicas that deliver a handle's mail, sorted (federation wire 9.1)."""
+        return tuple(
+            sorted(
+                member.replica
+                for member in self.members.values()
+                if not member.observer and (handle == member.handle or handle in member.hosts)
+            )
+        )
+
+    def invited_by(self, replica: str, key: Key) -> Invite | None:
+        """The invite that a key announced for a replica proves to have been given (federation wire 4.4).
+
+        Whether it has expired or was used before is for the inviter to say.
+        """
+        proof = key.invite
+        invite = None if proof is None else self.invites.get(proof.id)
+        if proof is None or invite is None or invite.handle != key.handle:
+            return None
+        proved = verify_invite(
+            invite.pub, proof.sig, team=self.team_id, replica=replica, sign_pub=key.sign_pub
+        )
+        return invite if proved else None
