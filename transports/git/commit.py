@@ -1,0 +1,107 @@
+"""A commit that changes one lane and nothing else, built from objects on top of a fetched one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from transports.base import ACKS_BYTES, Refused
+from transports.git import segments
+from transports.git.branch import Snapshot
+from transports.git.limits import SEGMENT_BYTES
+from transports.git.objects import UnusableError
+from transports.git.run import Runner
+from transports.git.tree import ACKS, FED, Entry, file_entry, lane, replace, subtree, tree_bytes, tree_entry
+
+README: Final = b"""\
+# Mail between the hosts of a team
+
+Programs write this branch: each host of a team leaves signed lines for the others here, in a folder of its
+own under `fed/`. There is nothing to edit, merge or rebase by hand, and a forced push over it loses mail.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What one replica adds to the branch as a snapshot shows it."""
+
+    snapshot: Snapshot
+    runner: Runner
+
+    def commit(self, replica: str, lines: Sequence[bytes], acks: bytes | None) -> str | None:
+        """Write the commit that adds `lines` to a lane and replaces its acknowledgements.
+
+        Returns its object id, or None where nothing would change. Raises Refused for a branch that nothing
+        can be added to, GitError, UnreadableError.
+        """
+        if acks is not None and len(acks) > ACKS_BYTES:
+            raise ValueError("acknowledgements longer than 1 MiB are read by nobody")
+        try:
+            root = self.snapshot.root() or [file_entry(b"README.md", self._blob(README))]
+            name = replica.encode("ascii")
+            fed = self._entries(root, FED)
+            own = self._entries(fed, name)
+            new = self._segments(own, lines) if lines else []
+            if acks is not None and (blob := self._blob(acks)) != lane(own).acks:
+                new.append(file_entry(ACKS, blob))
+        except UnusableError as error:
+            raise Refused(f"nothing can be added to this branch: a folder on it {error}") from None
+        if not new:
+            return None
+        fed = replace(fed, tree_entry(name, self._tree(replace(own, *new))))
+        tree = self._tree(replace(root, tree_entry(FED, self._tree(fed))))
+        return self._write_commit(tree, _message(replica, len(lines)))
+
+    def _entries(self, parent: Sequence[Entry], name: bytes) -> list[Entry]:
+        found = subtree(parent, name)
+        limit = self.snapshot.limits.folder_bytes if name == FED else self.snapshot.limits.lane_bytes
+        return [] if found is None else self.snapshot.tree(found, limit)
+
+    def _segments(self, own: Sequence[Entry], lines: Sequence[bytes]) -> list[Entry]:
+        readable = dict(lane(own).segments)
+        current = segments.newest(list(readable), segments.first_seq(lines))
+        if current is None or (data := self._continued(readable[current])) is None:
+            continued = None
+        else:
+            continued = (current, data)
+        # Whatever has a segment's name takes it, a link as well: only what is written here is replaced.
+        taken = {entry.name.decode("utf-8", "replace") for entry in own}
+        return [
+            file_entry(written.name.encode("ascii"), self._blob(written.data))
+            for written in segments.append(lines, taken, continued)
+        ]
+
+    def _continued(self, oid: str) -> bytes | None:
+        """Return the bytes of the newest segment, or None where it is too long to go on with."""
+        try:
+            return self.snapshot.objects.read(oid, "blob", SEGMENT_BYTES)
+        except UnusableError:
+            return None
+
+    def _blob(self, data: bytes) -> str:
+        return _oid(self.runner.local("hash-object", "-w", "-t", "blob", "--stdin", stdin=data))
+
+    def _tree(self, entries: Sequence[Entry]) -> str:
+        # `--literally`: what others have put on the branch is kept as it is, well-formed or not.
+        data = tree_bytes(entries)
+        return _oid(
+            self.runner.local("hash-object", "-w", "-t", "tree", "--literally", "--stdin", stdin=data)
+        )
+
+    def _write_commit(self, tree: str, message: str) -> str:
+        parent = ("-p", self.snapshot.tip) if self.snapshot.tip else ()
+        # One clock zone for all: a commit shows when, not where.
+        return _oid(
+            self.runner.local(
+                *("commit-tree", *parent, "-F", "-", tree), stdin=message.encode(), env={"TZ": "UTC"}
+            )
+        )
+
+
+def _message(replica: str, count: int) -> str:
+    if not count:
+        return f"{replica}: acks\n"
+    return f"{replica}: {count} signed op{'s' if count > 1 else ''}\n"
+
+
+def _oid(out: bytes) -> str:
+    return out.decode("ascii").strip()

@@ -1,0 +1,47 @@
+"""Which lines a transport hands over (federation wire 6.5).
+
+Bytes are split at line feeds alone, and each line is read once, by the rules every op is read by, to learn
+which lane and seq it claims. Nothing else of it is looked at: whether it verifies is the reader's to say.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from crypto.canonical import JsonError, decode, parse
+from transports.base import LINE_BYTES
+
+MAX_SEQ: Final = 2**53 - 1
+
+
+class JunkError(ValueError):
+    """A line that is no line of its lane; the text says why."""
+
+
+def seq_of(replica: str, raw: bytes) -> int:
+    """Return the seq a line of this lane claims. Raises JunkError for a line that is none of the lane's."""
+    if len(raw) > LINE_BYTES:
+        raise JunkError("longer than 1 MiB")
+    try:
+        value = parse(decode(raw)).value
+    except JsonError:
+        raise JunkError("not JSON") from None
+    if not isinstance(value, dict):
+        raise JunkError("not a JSON object")
+    if value.get("replica") != replica:
+        raise JunkError("names another replica")
+    seq = value.get("seq")
+    if type(seq) is not int or not 0 <= seq <= MAX_SEQ:
+        raise JunkError("has no seq that can be used")
+    return seq
+
+
+def complete_lines(data: bytes, start: int = 0) -> Iterator[bytes]:
+    """Cut what begins at `start` at its line feeds. What follows the last one is torn, and left out."""
+    while (end := data.find(b"\n", start)) >= 0:
+        yield data[start:end]
+        start = end + 1
+
+
+def is_blank(raw: bytes) -> bool:
+    """Whether a line holds nothing but JSON's white space."""
+    return not raw.strip(b" \t\r")
