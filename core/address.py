@@ -15,7 +15,8 @@ MAX_PART_BYTES: Final = 64
 _IDENTIFIER: Final = "[a-z0-9][a-z0-9._-]*"
 _PART: Final = re.compile(_IDENTIFIER)
 
-SCHEMES: Final = ("human", "agent", "task", "run", "channel")
+SENDING_SCHEMES: Final = ("human", "agent", "run")
+SCHEMES: Final = (*SENDING_SCHEMES, "task", "channel")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,9 @@ from collections.abc import Callable
 from typing import Final
 
 _DIGITS: Final = "0123456789abcdefghjkmnpqrstvwxyz"
-_SHIFTS: Final = tuple(range(125, -1, -5))
+# Two digits at a time: ids are made in every send.
+_PAIRS: Final = tuple(first + second for first in _DIGITS for second in _DIGITS)
+_SHIFTS: Final = tuple(range(120, -1, -10))
 _RANDOM_BITS: Final = 80
 _ULID: Final = re.compile(f"[0-7][{_DIGITS}]{{25}}")
 # int() reads base 32 with the digits up to v.
@@ -33,4 +35,4 @@ class Ulids:
             made = now_ms << _RANDOM_BITS | int.from_bytes(self._random(_RANDOM_BITS // 8), "big")
         else:
             made = before + 1
-        return prefix + "".join([_DIGITS[made >> shift & 31] for shift in _SHIFTS])
+        return prefix + "".join([_PAIRS[made >> shift & 1023] for shift in _SHIFTS])

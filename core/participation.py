@@ -3,15 +3,13 @@
 import sqlite3
 from collections.abc import Collection
 
-from core.address import parse_address
+from core.address import SENDING_SCHEMES, parse_address
 from core.errors import forbidden
 from core.federation import Federation
 from core.host import Host
 from core.inputs import Sender
 from core.message import Message
 from core.store.deliveries import deliveries_of
-
-SENDING_SCHEMES = ("human", "agent", "run")
 
 
 def authorize(host: Host, sender: Sender) -> None:

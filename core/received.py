@@ -1,6 +1,6 @@
 """What a message from another replica is read, checked and compared with (sections 4.4, F.4, F.5)."""
 
-from core.address import is_identifier
+from core.address import SENDING_SCHEMES, is_identifier, parse_address
 from core.errors import invalid
 from core.fields import (
     D,
@@ -19,7 +19,7 @@ from core.inputs import Sender, SendInput
 from core.message import ABSENT, Message
 from core.timestamp import milliseconds
 from core.validate import validate
-from crypto.canonical import JsonValue, canonical
+from crypto.canonical import JsonError, JsonValue, canonical
 from crypto.clock import ClockError, Reading
 
 MAX_HLC_BYTES = 96
@@ -33,6 +33,10 @@ def message_from_json(value: JsonValue) -> Message:
     """
     if not isinstance(value, dict):
         raise invalid(None, "a message must be a JSON object")
+    try:
+        canonical(value)
+    except JsonError as error:
+        raise invalid(None, f"a message must have a canonical form: {error}") from None
     members = value
 
     def required(name: str, read: Reader[T]) -> T:
@@ -47,7 +51,7 @@ def message_from_json(value: JsonValue) -> Message:
         id=required("id", _as_id),
         thread=required("thread", _as_id),
         reply_to=required("replyTo", _as_id_or_null),
-        sender=required("from", as_text),
+        sender=required("from", _as_sender),
         to=required("to", as_texts),
         kind=required("kind", as_text),
         body=required("body", as_text),
@@ -114,7 +118,7 @@ def same_message(stored: Message, received: Message) -> bool:
     """Whether a received message is the stored one of that id come again (federation wire 9.D2).
 
     By canonical JSON of the fields its origin signed; an answer that lost here is compared as the answer
-    it was sent as. Raises JsonError for a received message that has no canonical form.
+    it was sent as.
     """
     return _signed(stored) == _signed(received)
 
@@ -135,6 +139,13 @@ def _as_id(value: JsonValue, field: str) -> str:
 def _as_id_or_null(value: JsonValue, field: str) -> str | None:
     text = as_text_or_null(value, field)
     return None if text is None else _as_id(text, field)
+
+
+def _as_sender(value: JsonValue, field: str) -> str:
+    address = parse_address(as_text(value, field), field)
+    if address.kind not in SENDING_SCHEMES:
+        raise invalid(field, "only a human, an agent or a session sends")
+    return address.text
 
 
 def _as_timestamp(value: JsonValue, field: str) -> str:

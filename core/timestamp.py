@@ -2,10 +2,12 @@
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 
 _FORM = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z")
 
 
+@lru_cache(maxsize=8)
 def timestamp(ms: int) -> str:
     """Write a time given in milliseconds since 1970."""
     seconds, rest = divmod(ms, 1000)

@@ -5,8 +5,8 @@ turns from their first statement on (BEGIN IMMEDIATE), so what a transaction rea
 commits, and another process that writes meanwhile only waits.
 """
 
-import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,20 +40,21 @@ class Store:
         `user_version` counts the migrations that were run. Raises DmpError `unavailable` where the file
         cannot be opened, is no database, or was written by a newer version of the application.
         """
+        is_new = str(path) != IN_MEMORY and not Path(path).exists()
         try:
-            if str(path) != IN_MEMORY:
-                os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
-        except (OSError, sqlite3.Error) as error:
+        except sqlite3.Error as error:
             raise _unavailable(f"cannot open the store {path}: {error}") from error
         store = cls(db)
         store.observer = observer
         try:
-            db.execute("PRAGMA journal_mode = WAL")
+            if is_new:  # while it is empty; the files SQLite puts beside it get the same mode
+                Path(path).chmod(0o600)
+            _write_ahead(db)
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA foreign_keys = ON")
             store._migrate(migrations)
-        except sqlite3.DatabaseError as error:
+        except (OSError, sqlite3.DatabaseError) as error:
             db.close()
             raise _unavailable(f"cannot use the store {path}: {error}") from error
         except BaseException:
@@ -76,7 +77,7 @@ class Store:
         try:
             db.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+            if not _is_busy(error):
                 raise
             raise _unavailable("the store is busy: another process holds it; try again") from error
         try:
@@ -120,6 +121,20 @@ class Store:
         return int(version)
 
 
+def _write_ahead(db: sqlite3.Connection) -> None:
+    """Set WAL mode. SQLite does not wait for its turn to, where several processes create one database."""
+    until = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
 def _statements(script: str) -> Iterator[str]:
     """Split a script, since sqlite3's own executescript would commit first."""
     statement = ""
@@ -128,6 +143,10 @@ def _statements(script: str) -> Iterator[str]:
         if sqlite3.complete_statement(statement):
             yield statement
             statement = ""
+
+
+def _is_busy(error: sqlite3.OperationalError) -> bool:
+    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # the low byte; the rest says why
 
 
 def _unavailable(text: str) -> DmpError:

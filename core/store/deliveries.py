@@ -38,10 +38,11 @@ _LAST_ID: Final = "SELECT max(id) FROM deliveries WHERE id < 'd-8'"
 
 def insert_deliveries(db: sqlite3.Connection, deliveries: Iterable[Delivery]) -> None:
     """Store new deliveries."""
-    db.executemany(
-        _INSERT,
-        [(d.id, d.message, d.recipient, d.via, d.state, d.session, d.changed_at) for d in deliveries],
-    )
+    for each in deliveries:
+        db.execute(
+            _INSERT,
+            (each.id, each.message, each.recipient, each.via, each.state, each.session, each.changed_at),
+        )
 
 
 def delivery_by_id(db: sqlite3.Connection, delivery_id: str) -> Delivery | None:
