@@ -1,0 +1,236 @@
+"""What one lane says, for a reader that holds its lines in memory (federation wire 2.3 and 2.4)."""
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from crypto.chain import Cursor, is_signed
+from crypto.clock import Reading
+from crypto.keys import KeyBody, KeyBodyError, parse_key_body
+from crypto.op import ABSENT, ZERO_HASH, Entry, Op, Unverified, read_line, tampering
+from crypto.side import MemorySide
+from crypto.walk import (
+    REPEATED_KEYS,
+    Gap,
+    Lane,
+    Remembered,
+    Rules,
+    SignatureMemory,
+    Stall,
+    walk,
+)
+
+MAX_KEY_CLAIMS: Final = 4
+"""Claims of one id that are kept, besides those there is a reason to keep."""
+
+CLAIM_OPS: Final = 8
+"""Ops of a claimed chain that are read while its key is undecided."""
+
+
+class History:
+    """The ops of a chain, in memory, as what a reader remembers of it."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self._at: dict[int, str] = {}
+        self._after: dict[str, str] = {}
+        for entry in entries:
+            self._at[entry.seq] = self._after[entry.prev] = entry.hash
+
+    def hash_at(self, seq: int) -> str | None:
+        return self._at.get(seq)
+
+    def hash_after(self, prev: str) -> str | None:
+        return self._after.get(prev)
+
+
+@dataclass(frozen=True, slots=True)
+class LaneResult:
+    """What a lane adds to a chain.
+
+    `entries` follow the head there was, in chain order, and `cursor` is past them. At most one of these says
+    why the chain ends there: the cursor's halt; `stall`; `held`, the clock of an op that waits for this
+    machine's clock; `gap`. None of them: there is no more. `restored` is the content of wanted stubs.
+    `flagged` are the seqs of entries whose line repeats a key. `waiting` counts the lines past the head that
+    do not link to it, `skipped` those that are neither on the chain nor waiting.
+    """
+
+    entries: tuple[Entry, ...]
+    cursor: Cursor
+    stall: Stall | None = None
+    gap: Gap | None = None
+    held: Reading | None = None
+    restored: tuple[Op, ...] = ()
+    flagged: tuple[int, ...] = ()
+    waiting: int = 0
+    skipped: int = 0
+
+
+def read_lane(
+    replica: str,
+    lines: Iterable[bytes],
+    cursor: Cursor,
+    key: KeyBody,
+    *,
+    remembered: Remembered | None = None,
+    horizon_ms: int | None = None,
+    cut: tuple[int, str] | None = None,
+    wanted: Collection[str] = frozenset(),
+    memory: SignatureMemory | None = None,
+) -> LaneResult:
+    """Read a lane from a cursor on, under the key decided for its replica. `walk` says how lines are judged.
+
+    `remembered` are the ops accepted earlier: without it a fork of an op below the head goes unseen. An op
+    whose clock is past `horizon_ms` is held. `cut` is the (seq, opHash) of the last op that a revocation
+    leaves standing. `wanted` are hashes of stubs accepted earlier whose content is missing. `memory` carries
+    refused signatures from one pass to the next.
+    """
+    if cursor.halted is not None:
+        return LaneResult((), cursor)
+    kept = tuple(lines)
+    lane = Lane(
+        replica,
+        lambda: kept,
+        cursor.head,
+        Rules(key, horizon_ms, cut, wanted),
+        remembered or History(),
+        memory or SignatureMemory(),
+    )
+    found, outcome = walk(lane, MemorySide(), _Entries)
+    return LaneResult(
+        tuple(found.entries),
+        Cursor(outcome.head, outcome.halt),
+        outcome.stall,
+        outcome.gap,
+        outcome.held,
+        tuple(found.restored.values()),
+        tuple(sorted(found.flagged)),
+        outcome.waiting,
+        outcome.skipped,
+    )
+
+
+@dataclass(slots=True)
+class _Entries:
+    """Keeps what a walk finds."""
+
+    entries: list[Entry] = field(default_factory=list)
+    flagged: set[int] = field(default_factory=set)
+    restored: dict[str, Op] = field(default_factory=dict)
+
+    def accept(self, read: Unverified, grade: int) -> None:
+        self.entries.append(read.entry())
+        if grade & REPEATED_KEYS:
+            self.flagged.add(read.seq)
+
+    def improve(self, read: Unverified, was: int, grade: int) -> None:
+        place = bisect_left(self.entries, read.seq, key=lambda entry: entry.seq)
+        self.entries[place] = read.entry()
+        if was & REPEATED_KEYS and not grade & REPEATED_KEYS:
+            self.flagged.discard(read.seq)
+
+    def restore(self, read: Unverified) -> None:
+        op = read.entry()
+        if isinstance(op, Op):
+            self.restored[op.hash] = op
+
+
+def verified_entries(replica: str, lines: Iterable[bytes], key: bytes) -> Iterator[Entry]:
+    """Give every entry of a replica that this Ed25519 public key signed, whatever chain it belongs to."""
+    for raw in lines:
+        read = read_line(raw)
+        if isinstance(read, Unverified) and read.replica == replica and _is_authentic(read, key):
+            yield read.entry()
+
+
+def _is_authentic(read: Unverified, key: bytes) -> bool:
+    return tampering(read) is None and is_signed(read, key)
+
+
+# Who a lane may belong to
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A self-signed key op: somebody's claim that its key is the replica's.
+
+    `roster_op` is the first roster op of the chain it starts, where that is among its first ops: a `found`
+    or a `recover` is what can make a claim count without anybody admitting it.
+    """
+
+    op: Op
+    key: KeyBody
+    roster_op: Op | None
+
+    @property
+    def hash(self) -> str:
+        """The opHash of the key op."""
+        return self.op.hash
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the claimed key."""
+        return self.key.fingerprint
+
+
+def key_claims(replica: str, lines: Iterable[bytes], *, named: Collection[str] = ()) -> list[Claim]:
+    """Return the claims that a lane makes, in ascending order of their fingerprints (federation wire 2.4).
+
+    Kept are the first MAX_KEY_CLAIMS, and beyond them each whose fingerprint is `named` by an admission or
+    whose chain soon has a `found` or a `recover`: somebody who floods an id cannot crowd those out.
+    """
+    starts: dict[tuple[str, str], tuple[Unverified, KeyBody, bytes]] = {}
+    followers: dict[str, list[tuple[str, bytes]]] = {}
+    for raw in lines:
+        read = read_line(raw)
+        if not isinstance(read, Unverified) or read.replica != replica:
+            continue
+        key = _announced(read)
+        if key is not None:
+            starts[key.fingerprint, read.hash] = read, key, raw
+        elif read.prev != ZERO_HASH:
+            followers.setdefault(read.prev, []).append((read.hash, raw))
+    kept: dict[str, Claim] = {}
+    room = MAX_KEY_CLAIMS
+    for (fingerprint, hash_), (read, key, raw) in sorted(starts.items(), key=lambda item: item[0]):
+        may_exceed = fingerprint in named or hash_ in followers
+        if fingerprint in kept or not (room or may_exceed) or not is_signed(read, key.sign_key):
+            continue
+        claim = _claim(replica, read, key, _reachable(hash_, raw, followers))
+        if room or fingerprint in named or _stands_out(claim):
+            kept[fingerprint] = claim
+            room = max(0, room - 1)
+    return list(kept.values())
+
+
+def _announced(read: Unverified) -> KeyBody | None:
+    """Return the key that an entry announces if it is a key op as its signer wrote it."""
+    if read.type != "key" or read.prev != ZERO_HASH or read.pruned or tampering(read) is not None:
+        return None
+    try:
+        return parse_key_body(None if read.body is ABSENT else read.body)
+    except KeyBodyError:
+        return None
+
+
+def _reachable(start: str, raw: bytes, followers: dict[str, list[tuple[str, bytes]]]) -> list[bytes]:
+    """Return the lines that may be among the first ops of the chain that starts with `start`."""
+    lines, ends = [raw], {start}
+    for _ in range(CLAIM_OPS - 1):
+        found = [line for end in ends for line in followers.get(end, ())]
+        lines += [raw for _, raw in found]
+        ends = {hash_ for hash_, _ in found}
+    return lines
+
+
+def _claim(replica: str, read: Unverified, key: KeyBody, lines: list[bytes]) -> Claim:
+    op = read.entry()
+    assert isinstance(op, Op)
+    chain = read_lane(replica, lines, Cursor(), key).entries[:CLAIM_OPS]
+    roster_op = next((entry for entry in chain if isinstance(entry, Op) and entry.type == "roster"), None)
+    return Claim(op, key, roster_op)
+
+
+def _stands_out(claim: Claim) -> bool:
+    body = None if claim.roster_op is None else claim.roster_op.body
+    return isinstance(body, dict) and body.get("action") in ("found", "recover")

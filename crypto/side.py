@@ -1,0 +1,83 @@
+"""What a walk along a lane keeps beside it: the lines still waiting for their place, and the ops consumed.
+
+An audit of a long lane puts a temporary file behind `SideStore`, so that its memory stays flat whatever the
+order of the lines; `MemorySide` is for what is in memory anyway.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
+
+
+class Waiting(NamedTuple):
+    """A line that does not follow yet: what it claims, and its bytes.
+
+    `hash` is its opHash, or empty for a line that is no entry and only claims a place.
+    """
+
+    seq: int
+    hash: str
+    prev: str
+    raw: bytes
+
+
+class Consumed(NamedTuple):
+    """An op the walk has taken: its opHash, and the grade of the line it was taken from."""
+
+    hash: str
+    grade: int
+
+
+class SideStore(Protocol):
+    """Keeps what one walk sees. Nothing in it outlives `clear`."""
+
+    def consume(self, seq: int, prev: str, op: Consumed) -> None:
+        """Keep an op of the chain, in place of what was kept for its seq."""
+
+    def at(self, seq: int) -> Consumed | None:
+        """Return the consumed op with this seq."""
+
+    def after(self, prev: str) -> str | None:
+        """Return the hash of the consumed op that follows the op with this hash."""
+
+    def put(self, line: Waiting) -> None:
+        """Keep a line."""
+
+    def following(self, prev: str) -> Iterable[Waiting]:
+        """Return the lines that claim to follow the op with this hash, by seq and hash."""
+
+    def waiting(self) -> Iterable[Waiting]:
+        """Return every line kept, by seq and hash."""
+
+    def clear(self) -> None:
+        """Forget everything."""
+
+
+class MemorySide:
+    """A side store of plain dictionaries."""
+
+    def __init__(self) -> None:
+        self._at: dict[int, Consumed] = {}
+        self._after: dict[str, str] = {}
+        self._lines: dict[str, list[Waiting]] = {}
+
+    def consume(self, seq: int, prev: str, op: Consumed) -> None:
+        self._at[seq] = op
+        self._after[prev] = op.hash
+
+    def at(self, seq: int) -> Consumed | None:
+        return self._at.get(seq)
+
+    def after(self, prev: str) -> str | None:
+        return self._after.get(prev)
+
+    def put(self, line: Waiting) -> None:
+        self._lines.setdefault(line.prev, []).append(line)
+
+    def following(self, prev: str) -> Iterable[Waiting]:
+        return sorted(self._lines.get(prev, ()))
+
+    def waiting(self) -> Iterable[Waiting]:
+        return sorted(line for lines in self._lines.values() for line in lines)
+
+    def clear(self) -> None:
+        self.__init__()  # type: ignore[misc]
