@@ -58,7 +58,7 @@ class SendInput:
             choice=members.optional("choice", as_text, None),
             wake=members.optional("wake", as_wake, "none"),
             idempotency_key=members.optional("idempotencyKey", as_text, None),
-            fault=members.fault or _not_an_object(raw),
+            fault=_not_an_object(raw) or members.fault,
         )
 
 
@@ -85,7 +85,7 @@ class ReplyInput:
             data=members.optional("data", as_json, ABSENT),
             session=members.optional("session", as_text, None),
             idempotency_key=members.optional("idempotencyKey", as_text, None),
-            fault=members.fault or _not_an_object(raw),
+            fault=_not_an_object(raw) or members.fault,
         )
 
     def to(self, target: Message) -> SendInput:

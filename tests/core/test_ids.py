@@ -1,0 +1,46 @@
+"""Ids are ULIDs that rise whatever the clock does (sections 1.4, 13.7)."""
+
+import re
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.ids import Ulids
+from tests.core.support import ADA, OTHER_TASK, draft, world
+
+FORM = re.compile("m-[0-7][0-9a-hjkmnp-tv-z]{25}")
+clocks = st.integers(0, 2**47)
+
+
+@given(st.lists(clocks, min_size=2, max_size=20), st.binary(min_size=10, max_size=10))
+@settings(max_examples=100)
+def test_ids_rise_in_creation_order_with_any_clock_and_any_randomness(
+    times: list[int], entropy: bytes
+) -> None:
+    ids, made = Ulids(lambda count: entropy[:count]), [""]
+    for now in times:
+        made.append(ids.after("m-", made[-1] or None, now))
+        assert made[-2] < made[-1]
+        assert FORM.fullmatch(made[-1])
+
+
+def test_a_new_millisecond_takes_80_random_bits() -> None:
+    ids = Ulids(lambda count: b"\xff" * count)
+    first = ids.after("m-", None, 1_000)
+    assert first.endswith("z" * 16)
+    # Counting up from the last of a millisecond carries over into the next one.
+    assert ids.after("m-", first, 1_000) == ids.after("m-", None, 1_001)[:-16] + "0" * 16
+
+
+def test_an_id_of_another_form_counts_as_none() -> None:
+    ids = Ulids(bytes)
+    assert ids.after("m-", "m-seed-1", 5) == ids.after("m-", None, 5)
+
+
+def test_ids_go_on_rising_after_a_restart_with_the_clock_set_back() -> None:
+    one = world()
+    before = one.engine.send(ADA, draft("human:bob", OTHER_TASK))
+    one.now -= 3_600_000
+    after = one.engine.send(ADA, draft("human:bob", OTHER_TASK))
+    assert before.message.id < after.message.id
+    assert max(d.id for d in before.deliveries) < min(d.id for d in after.deliveries)
