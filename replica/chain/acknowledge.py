@@ -1,0 +1,57 @@
+"""Acknowledgements: what this replica holds of each teammate's chain, and what they hold of its own.
+
+An acknowledgement is made from committed cursors only, so it never names an op that a crash could lose here
+(federation wire 6.10). A teammate's is believed when its own decided key signed it.
+"""
+
+import json
+from collections.abc import Iterable
+
+from crypto.acks import Acks, AcksError, read_acks, sign_acks
+from replica.node import Node
+from replica.records import ops
+from replica.records.commits import CommitPoint
+from replica.records.meta import Meta, get
+from replica.team.roster import Team
+from transports.base import Line
+
+
+def acks_to_publish(node: Node, team: Team) -> bytes | None:
+    """This replica's acknowledgements, signed; None when they would say what the last ones said."""
+    through = {
+        replica: position.cursor.head.seq
+        for replica, position in ops.positions(node.store.db).items()
+        if replica != node.me and replica in team.keys and position.cursor.head is not None
+    }
+    if not through or json.dumps(through, sort_keys=True) == get(node.store.db, Meta.ACKS):
+        return None
+    return sign_acks(Acks(node.me, through, node.now()), node.identity.secrets.signer)
+
+
+def published_text(acks: bytes) -> str:
+    """What `Meta.ACKS` remembers of acknowledgements that went out."""
+    return json.dumps(json.loads(acks)["through"], sort_keys=True)
+
+
+def keep_acks(node: Node, team: Team, lines: Iterable[Line]) -> None:
+    """Keep what teammates acknowledge; what their decided key did not sign is passed over."""
+    fresh: list[tuple[str, str, int]] = []
+    for line in lines:
+        key = team.keys.get(line.replica)
+        if key is None or line.replica == node.me:
+            continue
+        try:
+            acks = read_acks(line.raw, replica=line.replica, public=key.sign_key)
+        except AcksError:
+            continue
+        fresh.append((line.replica, json.dumps(dict(acks.through)), acks.through.get(node.me, 0)))
+    known = dict(node.store.db.execute("SELECT replica, through_json FROM acks"))
+    fresh = [row for row in fresh if known.get(row[0]) != row[1]]
+    if fresh:
+        with node.store.transaction(CommitPoint.ACKNOWLEDGED) as db:
+            db.executemany(
+                "INSERT INTO acks (replica, through_json, own_through) VALUES (?, ?, ?) "
+                "ON CONFLICT (replica) DO UPDATE SET through_json = excluded.through_json, "
+                "own_through = excluded.own_through",
+                fresh,
+            )

@@ -1,0 +1,322 @@
+"""Applying verified ops: each with all it changes and the cursor past it, in one transaction.
+
+Ops of a pull are applied in the order of their clocks over all chains. A chain that meets something that must
+wait (a publisher not admitted yet, a quota, a roster this build cannot read) stops there: its cursor stays,
+and the op is pulled again. One op's failure never stops another chain.
+"""
+
+import logging
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from crypto.chain import Cursor, Head
+from crypto.lane import LaneResult
+from crypto.op import Entry, Op, Stub
+from replica.chain.clock import adopt_reading
+from replica.chain.quotas import take_from_quota
+from replica.chain.verify import Verified
+from replica.mail.notices import announce
+from replica.mail.outcome import Outcome, Verdict
+from replica.mail.receive import Receiver
+from replica.mail.refusals import content_missing, queue_refusal
+from replica.mail.reports import apply_state
+from replica.node import Node
+from replica.records import ops, problems
+from replica.records.commits import CommitPoint
+from replica.team.roster import Team
+
+BATCH: Final = 128
+"""Ops applied in one transaction: enough to share the cost of a commit, few enough to keep senders moving."""
+
+MAX_PARKED: Final = 10_000
+"""Parked ops of one publisher; beyond them its chain waits (federation wire 9.H3)."""
+
+RETRIES: Final = 200
+"""Parked ops of one publisher tried again in one pass."""
+
+_log = logging.getLogger(__name__)
+
+
+def _silent(_done: int, _total: int) -> None:
+    """Show nothing."""
+
+
+@dataclass(slots=True)
+class Applied:
+    """What a pull applied, what it refused, and whether anything is held back and must be pulled again."""
+
+    applied: int = 0
+    refused: int = 0
+    held: bool = False
+
+
+@dataclass(slots=True)
+class _Lane:
+    """One chain on its way through a pass. `head` is where its cursor will be once the batch commits."""
+
+    replica: str
+    fingerprint: str
+    head: Head | None
+    blocked: bool = False
+
+
+@dataclass(slots=True)
+class Applier:
+    """Applies one verified pull after another to a node's store. `progress` is told (done, total) ops."""
+
+    node: Node
+    progress: Callable[[int, int], None] = _silent
+
+    def apply(self, verified: Verified) -> Applied:
+        """Apply everything that may be applied now; mail is announced after the commit that stored it."""
+        result = Applied(held=verified.held)
+        team = self.node.team
+        if team is None:
+            return result
+        lanes = {
+            replica: _Lane(replica, team.keys[replica].fingerprint, chain.start.head)
+            for replica, chain in verified.chains.items()
+        }
+        queue = sorted(
+            (entry for chain in verified.chains.values() for entry in chain.found.entries),
+            key=lambda entry: (*entry.hlc.key, entry.replica, entry.seq),
+        )
+        for start in range(0, len(queue), BATCH):
+            self._batch(team, lanes, queue[start : start + BATCH], result)
+            self.progress(min(start + BATCH, len(queue)), len(queue))
+        self._fill_missing(team, verified, result)
+        self._retry_parked(team, result)
+        self._note_faults(lanes, verified)
+        result.held |= any(lane.blocked for lane in lanes.values())
+        return result
+
+    def _batch(self, team: Team, lanes: dict[str, _Lane], batch: Sequence[Entry], result: Applied) -> None:
+        receiver = Receiver(self.node, team)
+        with self.node.store.transaction(CommitPoint.APPLIED) as db:
+            concerned = {entry.replica for entry in batch}
+            for replica in concerned:
+                # What the pull was verified from must still be where the chain stands.
+                known = ops.position(db, replica)
+                if (None if known is None else known.cursor.head) != lanes[replica].head:
+                    lanes[replica].blocked = True
+            moved: set[str] = set()
+            for entry in batch:
+                lane = lanes[entry.replica]
+                if not lane.blocked and self._one(db, team, receiver, lane, entry, result):
+                    moved.add(entry.replica)
+                    adopt_reading(db, self.node.me, entry.hlc)
+            for replica in moved:
+                lane = lanes[replica]
+                ops.set_position(db, replica, ops.Position(lane.fingerprint, Cursor(lane.head)))
+        announce(self.node.engine, receiver.announcements)
+
+    def _one(
+        self,
+        db: sqlite3.Connection,
+        team: Team,
+        receiver: Receiver,
+        lane: _Lane,
+        entry: Entry,
+        result: Applied,
+    ) -> bool:
+        """Apply one op; True when its chain's cursor moves past it."""
+        outcome = self._standing(db, team, entry) or self._content(db, receiver, entry)
+        if outcome.subject:
+            self._note(db, outcome, entry)
+        if outcome.verdict is Verdict.WAIT:
+            lane.blocked = True
+            return False
+        ops.insert(db, entry, settled=outcome.verdict not in (Verdict.PARKED, Verdict.KEPT))
+        if outcome.verdict is Verdict.PARKED:
+            db.execute(
+                "INSERT OR REPLACE INTO parked (replica, seq, reason) VALUES (?, ?, ?)",
+                (entry.replica, entry.seq, outcome.reason),
+            )
+        result.applied += outcome.verdict is Verdict.APPLIED
+        result.refused += outcome.verdict is Verdict.REFUSED
+        lane.head = Head(entry.seq, entry.hash, entry.hlc)
+        return True
+
+    def _standing(self, db: sqlite3.Connection, team: Team, entry: Entry) -> Outcome | None:
+        """What the publisher's place in the team says; None to go on (federation wire 9.H2)."""
+        view, replica = team.view, entry.replica
+        cut = view.revoked.get(replica)
+        if cut is not None and entry.seq > cut.point.after_seq:
+            return Outcome.dropped(
+                f"cut:{replica}", f"what {replica} published after its revocation is not applied"
+            )
+        if entry.type in ("key", "roster"):
+            return None
+        if view.unknown is not None:
+            unknown = view.unknown
+            return Outcome.wait(
+                "team:paused",
+                f"the roster op of {unknown.replica} at seq {unknown.seq} ({unknown.hash}) is from a newer build; "
+                "nothing is applied until this one is upgraded",
+            )
+        member = view.members.get(replica)
+        if member is None and cut is None:
+            return Outcome.wait()
+        if member is not None and member.observer and entry.type != "presence":
+            return Outcome.dropped(f"observer:{replica}", "an observer publishes presence only; not applied")
+        if entry.type not in ("mail", "state"):
+            return None
+        if not team.ready(self.node.me):
+            return Outcome.wait()
+        if self._parked(db, replica) >= MAX_PARKED:
+            return Outcome.wait(
+                f"quota:{replica}", f"{MAX_PARKED} ops of {replica} wait to be judged already"
+            )
+        if self.node.me in (entry.to or ()) and not take_from_quota(
+            db, replica, entry.type, self.node.wall()
+        ):
+            return Outcome.wait(
+                f"quota:{replica}",
+                f"{team.describe(replica)} publishes more {entry.type} than one hour's quota; the rest waits",
+            )
+        return None
+
+    def _content(self, db: sqlite3.Connection, receiver: Receiver, entry: Entry) -> Outcome:
+        """What the op itself does here."""
+        if entry.type in ("key", "roster"):
+            return Outcome.NOTHING  # counted when it was verified
+        if entry.type not in ("mail", "state"):
+            return Outcome.KEPT
+        if self.node.me not in (entry.to or ()):
+            return Outcome.NOTHING
+        if isinstance(entry, Stub):
+            content_missing(db, self.node, entry)
+            return Outcome(
+                Verdict.NOTHING,
+                f"missing:{entry.replica}:{entry.seq}",
+                "came without its content; its publisher is told, and has it again if it still can",
+            )
+        return self._open(db, receiver, entry)
+
+    def _open(self, db: sqlite3.Connection, receiver: Receiver, op: Op) -> Outcome:
+        """Apply sealed content addressed here; a fault met in it stops neither its chain nor others."""
+        db.execute("SAVEPOINT op")
+        announced = len(receiver.announcements)
+        try:
+            outcome = (
+                receiver.receive(db, op)
+                if op.type == "mail"
+                else apply_state(db, self.node, receiver.team, op, receiver.announcements)
+            )
+        except (sqlite3.OperationalError, MemoryError):
+            raise  # the machine's fault, not the op's: nothing of the batch is kept
+        except Exception as error:  # noqa: BLE001
+            _log.warning("op %s:%d could not be applied: %s", op.replica, op.seq, type(error).__name__)
+            outcome = Outcome.parked(
+                f"op:{op.replica}:{op.seq}", f"could not be applied here ({type(error).__name__}); it is kept"
+            )
+        if outcome.verdict not in (Verdict.APPLIED, Verdict.NOTHING):
+            db.execute("ROLLBACK TO op")
+            del receiver.announcements[announced:]
+        db.execute("RELEASE op")
+        if outcome.verdict is Verdict.REFUSED and outcome.message is not None:
+            queue_refusal(db, self.node, outcome.message, op.replica, outcome.reason)
+        return outcome
+
+    def _fill_missing(self, team: Team, verified: Verified, result: Applied) -> None:
+        """Content that arrives for a stub met earlier is applied, from whichever line brings it (K2)."""
+        for op in (op for chain in verified.chains.values() for op in chain.found.restored):
+            receiver = Receiver(self.node, team)
+            with self.node.store.transaction(CommitPoint.APPLIED) as db:
+                filled = db.execute("DELETE FROM missing WHERE replica = ? AND seq = ?", (op.replica, op.seq))
+                if not filled.rowcount:
+                    continue
+                outcome = self._open(db, receiver, op)
+                if outcome.subject:
+                    self._note(db, outcome, op)
+                ops.replace(db, op)
+                problems.clear(db, f"missing:{op.replica}:{op.seq}")
+                result.applied += outcome.verdict is Verdict.APPLIED
+            announce(self.node.engine, receiver.announcements)
+
+    def _retry_parked(self, team: Team, result: Applied) -> None:
+        """Try parked ops again, the oldest of each publisher first, at most RETRIES of each."""
+        db = self.node.store.db
+        for (replica,) in db.execute("SELECT DISTINCT replica FROM parked").fetchall():
+            if not team.view.standing(replica, 1):
+                continue
+            seqs = db.execute(
+                "SELECT seq FROM parked WHERE replica = ? ORDER BY seq LIMIT ?", (replica, RETRIES)
+            ).fetchall()
+            receiver = Receiver(self.node, team)
+            with self.node.store.transaction(CommitPoint.APPLIED):
+                for (seq,) in seqs:
+                    op = ops.entry_at(db, replica, seq)
+                    if not isinstance(op, Op):
+                        continue
+                    outcome = self._open(db, receiver, op)
+                    if outcome.verdict is Verdict.PARKED:
+                        continue
+                    db.execute("DELETE FROM parked WHERE replica = ? AND seq = ?", (replica, seq))
+                    problems.clear(db, f"op:{replica}:{seq}")
+                    if outcome.verdict is not Verdict.KEPT:
+                        ops.settle(db, replica, seq)
+                    result.applied += outcome.verdict is Verdict.APPLIED
+            announce(self.node.engine, receiver.announcements)
+
+    def _note_faults(self, lanes: dict[str, _Lane], verified: Verified) -> None:
+        """Record where chains halt, stall or wait for time to come; forget what is over."""
+        with self.node.store.transaction(CommitPoint.FAULTS) as db:
+            for replica, chain in verified.chains.items():
+                self._note_fault(db, lanes[replica], chain.found)
+
+    def _note_fault(self, db: sqlite3.Connection, lane: _Lane, found: LaneResult) -> None:
+        replica, halted = lane.replica, found.cursor.halted
+        if halted is not None and not lane.blocked:
+            ops.set_position(db, replica, ops.Position(lane.fingerprint, Cursor(lane.head, halted)))
+        lane.blocked |= found.stall is not None or found.held is not None or found.gap is not None
+        fault: tuple[int, str] | None = None
+        if halted is not None:
+            fault = halted.seq, halted.text
+        elif found.stall is not None:
+            fault = (
+                found.stall.seq,
+                f"the log of {replica} stalls at seq {found.stall.seq}: {found.stall.reason}",
+            )
+        elif found.gap is not None:
+            fault = (
+                found.gap.seq,
+                f"an op of {replica} before seq {found.gap.seq} is missing from the transport",
+            )
+        self._keep_or_clear(db, f"halt:{replica}", replica, fault)
+        ahead = None
+        if found.held is not None:
+            text = (
+                f"the clock of {team_text(self.node, replica)} is ahead; its ops wait until that time comes"
+            )
+            ahead = (0 if lane.head is None else lane.head.seq) + 1, text
+        self._keep_or_clear(db, f"clock:{replica}", replica, ahead)
+        for seq in found.flagged:
+            self._problem(
+                db, f"flagged:{replica}", "a line repeats a key; the last value counts", replica, seq
+            )
+
+    def _keep_or_clear(
+        self, db: sqlite3.Connection, subject: str, replica: str, fault: tuple[int, str] | None
+    ) -> None:
+        if fault is None:
+            problems.clear(db, subject)
+        else:
+            self._problem(db, subject, fault[1], replica, fault[0])
+
+    def _parked(self, db: sqlite3.Connection, replica: str) -> int:
+        (count,) = db.execute("SELECT count(*) FROM parked WHERE replica = ?", (replica,)).fetchone()
+        return int(count)
+
+    def _note(self, db: sqlite3.Connection, outcome: Outcome, entry: Entry) -> None:
+        self._problem(db, outcome.subject, outcome.reason, entry.replica, entry.seq)
+
+    def _problem(self, db: sqlite3.Connection, subject: str, text: str, replica: str, seq: int) -> None:
+        problems.note(db, problems.Problem(subject, text, replica, seq, self.node.now()))
+
+
+def team_text(node: Node, replica: str) -> str:
+    """A replica in a person's words, as far as the team is known."""
+    return replica if node.team is None else node.team.describe(replica)

@@ -1,0 +1,117 @@
+"""What must hold before anything is signed: nobody else uses this key, and nothing published is missing here.
+
+Proof stops a replica for good: an op in its own lane, under its own key, that it did not sign. Words only
+pause it, until its owner says `dmp resume`: this machine's marker, or a teammate's signed acknowledgement, that
+speaks of a later op than this store has.
+"""
+
+from pathlib import Path
+
+from core.errors import Code, DmpError
+from replica.chain.own_lane import LaneReport, check_own_lane, stop_text
+from replica.home.marker import Verdict, compare, describe, read_marker, state_folder, write_marker
+from replica.node import Node
+from replica.records import ops, problems
+from replica.records.commits import CommitPoint
+from replica.records.meta import Meta, get, put
+from transports.base import Transport
+
+STOPPED = "own:stopped"
+PAUSED = "own:paused"
+
+
+def check_chain(node: Node, transport: Transport) -> LaneReport:
+    """Check the own lane after a refresh.
+
+    Raises DmpError `conflict` when this replica has stopped for good, now or earlier.
+    """
+    db = node.store.db
+    stopped = get(db, Meta.STOPPED)
+    if stopped is None:
+        report = check_own_lane(db, node.identity, transport)
+        if report.stranger is None:
+            return report
+        stopped = stop_text(report.stranger)
+        with node.store.transaction(CommitPoint.STOPPED):
+            put(db, Meta.STOPPED, stopped)
+            problems.note(db, problems.Problem(STOPPED, stopped, node.me, report.stranger.seq, node.now()))
+    raise DmpError(Code.CONFLICT, stopped)
+
+
+def pause_reason(node: Node) -> str | None:
+    """Why this replica should sign nothing until its owner says so; None when it may sign."""
+    db = node.store.db
+    seq, head_hash = own_head(node)
+    allowed = int(get(db, Meta.RESUMED_AT) or 0)
+    marker = read_marker(state_folder(), node.me)
+    reason, spoken = None, 0
+    if compare(marker, describe(node.directory.root, seq, head_hash)) is Verdict.OLDER and marker is not None:
+        spoken = marker.seq
+        reason = f"this machine remembers signing op {marker.seq}, but this directory ends at op {seq}"
+    for teammate, through in db.execute(
+        "SELECT replica, own_through FROM acks WHERE own_through > ?", (seq,)
+    ):
+        if through > spoken:
+            spoken = through
+            reason = (
+                f"{teammate} acknowledged op {through} of this replica, but this directory ends at op {seq}"
+            )
+    if reason is None or spoken <= allowed:
+        if get(db, Meta.PAUSED) is not None:
+            _note_pause(node, None)
+        return None
+    text = (
+        f"{reason}: it looks restored from an older backup, so it signs nothing. Use the newest copy; or, if you "
+        "are sure that nothing signed here was lost, run `dmp resume`"
+    )
+    _note_pause(node, text)
+    return text
+
+
+def resume(node: Node) -> None:
+    """Sign again although this machine or a teammate speaks of later ops, on the owner's word.
+
+    Raises DmpError `conflict` when the replica has stopped for good, which no word undoes.
+    """
+    db = node.store.db
+    stopped = get(db, Meta.STOPPED)
+    if stopped is not None:
+        raise DmpError(Code.CONFLICT, stopped)
+    marker = read_marker(state_folder(), node.me)
+    (acknowledged,) = db.execute("SELECT coalesce(max(own_through), 0) FROM acks").fetchone()
+    with node.store.transaction(CommitPoint.RESUMED):
+        put(db, Meta.RESUMED_AT, str(max(int(acknowledged), marker.seq if marker else 0)))
+        put(db, Meta.PAUSED, None)
+        problems.clear(db, PAUSED)
+
+
+def remember_signing(node: Node) -> None:
+    """Write the marker for the head as it is now; a machine that cannot keep one goes without."""
+    seq, head_hash = own_head(node)
+    folder: Path = state_folder()
+    now = describe(node.directory.root, seq, head_hash)
+    if read_marker(folder, node.me) == now:
+        return
+    try:
+        write_marker(folder, node.me, now)
+    except OSError:
+        return
+
+
+def own_head(node: Node) -> tuple[int, str]:
+    """The seq and hash of the last own op; (0, "") before the first."""
+    known = ops.position(node.store.db, node.me)
+    if known is None or known.cursor.head is None:
+        return 0, ""
+    return known.cursor.head.seq, known.cursor.head.hash
+
+
+def _note_pause(node: Node, text: str | None) -> None:
+    with node.store.transaction(CommitPoint.STOPPED) as db:
+        if get(db, Meta.PAUSED) == text:
+            return
+        put(db, Meta.PAUSED, text)
+        if text is None:
+            problems.clear(db, PAUSED)
+        else:
+            problems.note(db, problems.Problem(PAUSED, text, node.me, None, node.now()))

@@ -1,0 +1,94 @@
+"""Signing what waits in the outbox.
+
+Rows become signed ops in one short transaction, without network: seq, clock and prev are taken, the content is
+sealed, the op is signed, appended to the own log and marked unpublished. A crash before the commit leaves the
+rows; a crash after it leaves an op that the next pass publishes as it is.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from core.store.messages import message_by_id
+from crypto.canonical import JsonValue
+from crypto.sealing import MAX_RECIPIENTS, can_seal_to
+from replica.mail.notices import Announcement, announce
+from replica.mail.refusals import home_refused
+from replica.node import Node
+from replica.records import outbox
+from replica.records.commits import CommitPoint
+from replica.team.roster import Team
+
+MAX_STATE_ENTRIES: Final = 500
+"""Entries of one state op (F.1)."""
+
+ROWS_AT_A_TIME: Final = 64
+"""Outbox rows signed in one transaction, so that senders are not kept waiting."""
+
+LEFT: Final = "unavailable: that machine is no longer in the team, or its key cannot be sealed to"
+
+
+def sign_outbox(node: Node, team: Team) -> int:
+    """Turn every outbox row into ops; return how many ops were signed."""
+    signed = 0
+    while outbox.waiting(node.store.db):
+        announcements: list[Announcement] = []
+        with node.store.transaction(CommitPoint.SIGNED) as db:
+            rows = outbox.first(db, ROWS_AT_A_TIME)
+            for group in _groups(rows):
+                signed += _sign_group(db, node, team, group, announcements)
+            outbox.remove(db, [row.id for row in rows])
+        announce(node.engine, announcements)
+    return signed
+
+
+def _groups(rows: Sequence[outbox.Row]) -> Iterator[list[outbox.Row]]:
+    """Each mail row alone; neighbouring state rows for the same readers together, in order, up to 500."""
+    group: list[outbox.Row] = []
+    for row in rows:
+        fits = (
+            group
+            and row.kind is outbox.Kind.STATE
+            and group[0].kind is outbox.Kind.STATE
+            and group[0].readers == row.readers
+            and len(group) < MAX_STATE_ENTRIES
+        )
+        if group and not fits:
+            yield group
+            group = []
+        group.append(row)
+    if group:
+        yield group
+
+
+def _sign_group(
+    db: sqlite3.Connection,
+    node: Node,
+    team: Team,
+    group: Sequence[outbox.Row],
+    announcements: list[Announcement],
+) -> int:
+    row = group[0]
+    recipients = _still_readers(team, row.readers)
+    if row.kind is outbox.Kind.STATE:
+        payload: JsonValue = {"entries": [entry.content for entry in group]}
+    else:
+        message = message_by_id(db, row.content["message"])
+        assert message is not None
+        payload = {"message": message.as_sent().to_json(), "targets": row.content["targets"]}
+        for lost in sorted(set(row.readers) - recipients.keys()):
+            home_refused(db, node, team, message, lost, LEFT, announcements)
+    names = sorted(recipients)
+    for start in range(0, len(names), MAX_RECIPIENTS):
+        some = {name: recipients[name] for name in names[start : start + MAX_RECIPIENTS]}
+        node.signer.append_sealed(db, row.kind.value, payload, some, group)
+    return -(-len(names) // MAX_RECIPIENTS)
+
+
+def _still_readers(team: Team, readers: Sequence[str]) -> dict[str, bytes]:
+    """Who of `readers` may still read: publishing only takes readers away, it never adds one."""
+    return {
+        name: team.keys[name].seal_key
+        for name in readers
+        if name in team.view.members and name in team.keys and can_seal_to(team.keys[name].seal_key)
+    }

@@ -1,0 +1,95 @@
+"""Making this replica's ops: the one place where its chain grows."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from crypto.canonical import JsonValue
+from crypto.chain import Cursor, Head
+from crypto.op import ZERO_HASH, Op, make_op
+from crypto.sealing import seal
+from replica.chain.clock import take_reading
+from replica.home.keyfile import Identity
+from replica.records import ops, outbox
+from replica.records.meta import raise_roster_version
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """Makes this replica's ops. Time (milliseconds) and random bytes come from outside."""
+
+    identity: Identity
+    wall: Callable[[], int]
+    random: Callable[[int], bytes]
+
+    def append(
+        self,
+        db: sqlite3.Connection,
+        type_: str,
+        body: JsonValue,
+    ) -> Op:
+        """Sign a clear op and append it, inside an open transaction."""
+        seq, prev = next_place(db, self.identity.replica)
+        hlc = take_reading(db, self.identity.replica, self.wall())
+        op = make_op(
+            replica=self.identity.replica,
+            seq=seq,
+            prev=prev,
+            hlc=hlc,
+            type=type_,
+            signer=self.identity.secrets.signer,
+            body=body,
+        )
+        self._keep(db, op, None)
+        return op
+
+    def append_sealed(
+        self,
+        db: sqlite3.Connection,
+        type_: str,
+        payload: JsonValue,
+        recipients: dict[str, bytes],
+        rows: Sequence[outbox.Row],
+    ) -> Op:
+        """Seal `payload` to the sealing keys of `recipients`, sign and append, inside an open transaction.
+
+        `rows` are the outbox rows it is made from.
+        """
+        seq, prev = next_place(db, self.identity.replica)
+        hlc = take_reading(db, self.identity.replica, self.wall())
+        sealed = seal(
+            payload,
+            replica=self.identity.replica,
+            seq=seq,
+            type=type_,
+            recipients=recipients,
+            random=self.random,
+        )
+        op = make_op(
+            replica=self.identity.replica,
+            seq=seq,
+            prev=prev,
+            hlc=hlc,
+            type=type_,
+            signer=self.identity.secrets.signer,
+            sealed=sealed,
+        )
+        self._keep(db, op, json.dumps([[row.kind, row.content] for row in rows]))
+        return op
+
+    def _keep(self, db: sqlite3.Connection, op: Op, rows_json: str | None) -> None:
+        ops.insert(db, op)
+        if op.type == "roster":
+            raise_roster_version(db)
+        db.execute("INSERT INTO unpublished (seq, rows_json) VALUES (?, ?)", (op.seq, rows_json))
+        head = Head(op.seq, op.hash, op.hlc)
+        ops.set_position(db, op.replica, ops.Position(self.identity.fingerprint, Cursor(head, None)))
+
+
+def next_place(db: sqlite3.Connection, replica: str) -> tuple[int, str]:
+    """The seq and prev of the next own op."""
+    known = ops.position(db, replica)
+    if known is None or known.cursor.head is None:
+        return 1, ZERO_HASH
+    return known.cursor.head.seq + 1, known.cursor.head.hash

@@ -1,0 +1,225 @@
+"""From pulled lines to verified ops: claims, the founding, decided keys, chains (federation wire 2).
+
+Line order means nothing. Key claims come first, then the founding, then every chain whose key is decided;
+roster ops found on the way may decide more keys, so the walk repeats until nothing changes. Roster ops
+count at once, before anything else of the same pull is applied (5.43), so an admission and the first mail of
+the machine it admits may arrive together.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from core.store import Store
+from core.timestamp import timestamp
+from crypto.chain import Cursor
+from crypto.clock import MAX_CLOCK_LEAD_MS
+from crypto.keys import KeyBody
+from crypto.lane import MAX_KEY_CLAIMS, LaneResult, key_claims, read_lane
+from crypto.op import to_line
+from crypto.roster.founding import Founding, Pin, foundings
+from crypto.roster.ops import RosterOp
+from crypto.walk import SignatureMemory
+from replica.records import ops, problems
+from replica.records.commits import CommitPoint
+from replica.records.meta import Meta, get, put, raise_roster_version
+from replica.team.roster import Team, TeamReader
+from transports.base import Line
+
+Lanes: TypeAlias = Mapping[str, Sequence[bytes]]
+
+MAX_NEW_IDS: Final = 8
+"""Unknown ids whose claims one pass takes in (federation wire 6.13)."""
+
+MAX_WAITING_IDS: Final = 1000
+"""Ids with a claim that were never admitted: no more are kept, so ids made by the thousand cost nothing."""
+
+MAX_STRANGER_OPS: Final = 8
+"""Ops of a chain that are looked at before its replica was ever admitted (federation wire 2.4)."""
+
+MAX_ROUNDS: Final = 64
+"""Times roster ops may decide more keys within one pass; the rest follows in the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """What a pull adds to one chain, read from the cursor `start` on."""
+
+    start: Cursor
+    found: LaneResult
+
+
+@dataclass(slots=True)
+class Verified:
+    """One pull, verified: what it adds to each chain.
+
+    `held` tells that something in it can only be judged later, so it has to be pulled again.
+    """
+
+    chains: dict[str, Chain] = field(default_factory=dict)
+    held: bool = False
+
+
+class Verifier:
+    """Verifies one pull after another against the store."""
+
+    def __init__(self, store: Store, me: str, reader: TeamReader) -> None:
+        self._store = store
+        self._me = me
+        self._reader = reader
+        self._memory = SignatureMemory()
+
+    def marks(self) -> dict[str, int]:
+        """From which seq on each chain is to be pulled: its head, so that a rival of the head is seen, or the
+        first content that is still missing."""
+        db = self._store.db
+        marks = {
+            replica: position.cursor.head.seq
+            for replica, position in ops.positions(db).items()
+            if position.cursor.head is not None
+        }
+        for replica, seq in db.execute("SELECT replica, min(seq) FROM missing GROUP BY replica"):
+            marks[replica] = min(seq, marks.get(replica, seq))
+        return marks
+
+    def verify(self, lines: Iterable[Line], now_ms: int) -> Verified:
+        """Read a pull. Claims, the founding and roster ops are stored at once; nothing else is."""
+        lanes: dict[str, list[bytes]] = {}
+        for line in lines:
+            if line.replica != self._me:
+                lanes.setdefault(line.replica, []).append(line.raw)
+        found = Verified()
+        self._take_claims(lanes, found)
+        self._pin_founding(lanes, now_ms)
+        for _ in range(MAX_ROUNDS):
+            team = self._reader.read(self._store.db)
+            if team is None or not self._round(team, lanes, found, now_ms):
+                return found
+        found.held = True
+        return found
+
+    def _take_claims(self, lanes: Lanes, found: Verified) -> None:
+        """Keep the self-signed key ops of ids whose key is not bound yet."""
+        db = self._store.db
+        team = self._reader.read(db)
+        bound = set() if team is None else {*team.view.members, *team.view.revoked}
+        known: dict[str, set[str]] = {}
+        for replica, fingerprint in db.execute("SELECT replica, fingerprint FROM claims"):
+            known.setdefault(replica, set()).add(fingerprint)
+        room = MAX_WAITING_IDS - len(known.keys() - bound)
+        room = room if team is None else min(room, MAX_NEW_IDS)
+        fresh: list[tuple[str, str, bytes]] = []
+        for replica in sorted(lanes.keys() - bound):
+            if replica not in known and room <= 0:
+                found.held = True
+                continue
+            have = known.get(replica, set())
+            claims = [each for each in key_claims(replica, lanes[replica]) if each.fingerprint not in have]
+            claims = claims[: MAX_KEY_CLAIMS - len(have)]
+            room -= bool(claims) and replica not in known
+            fresh.extend((replica, claim.fingerprint, to_line(claim.op)) for claim in claims)
+        if fresh:
+            with self._store.transaction(CommitPoint.CLAIMED):
+                db.executemany(
+                    "INSERT OR IGNORE INTO claims (replica, fingerprint, line) VALUES (?, ?, ?)", fresh
+                )
+                raise_roster_version(db)
+
+    def _pin_founding(self, lanes: Lanes, now_ms: int) -> None:
+        """Follow a founding when exactly one can be meant (4.5), and keep the roster ops of its founder."""
+        db = self._store.db
+        if get(db, Meta.FOUNDING) is not None:
+            return
+        seen = {
+            claim.roster_op.hash: (claim.roster_op, claim.fingerprint)
+            for replica, lines in lanes.items()
+            for claim in key_claims(replica, lines)
+            if claim.roster_op is not None
+        }
+        candidates = foundings(
+            [RosterOp.of(*each) for each in seen.values()], invited_to=get(db, Meta.INVITED_TEAM)
+        )
+        if candidates.provisional is not None:
+            chosen = candidates.provisional
+            with self._store.transaction(CommitPoint.PINNED):
+                follow(self._store, chosen)
+                ops.set_position(db, chosen.replica, ops.Position(chosen.fingerprint, Cursor()))
+                ops.insert(db, seen[chosen.hash][0])
+        elif candidates.pin is Pin.AMBIGUOUS:
+            text = f"{len(candidates.foundings)} teams were founded there; join with an invite code, which names one"
+            with self._store.transaction(CommitPoint.PROBLEM):
+                problems.note(db, problems.Problem("team:founding", text, at=timestamp(now_ms)))
+
+    def _round(self, team: Team, lanes: Lanes, found: Verified, now_ms: int) -> bool:
+        """Read every chain under its decided key; True when that may have changed the roster."""
+        changed = False
+        for replica, lines in lanes.items():
+            key = team.keys.get(replica)
+            if key is None:
+                continue
+            known = ops.position(self._store.db, replica)
+            if known is not None and known.fingerprint != key.fingerprint:
+                self._start_over(replica, key)
+                found.chains.pop(replica, None)
+                known, changed, found.held = None, True, True
+            if replica not in found.chains:
+                start = Cursor() if known is None else known.cursor
+                chain = Chain(start, self._read(team, replica, lines, start, now_ms))
+                found.chains[replica] = chain
+                changed |= self._keep_roster_ops(team, replica, key, chain)
+        return changed
+
+    def _read(
+        self, team: Team, replica: str, lines: Sequence[bytes], start: Cursor, now_ms: int
+    ) -> LaneResult:
+        db = self._store.db
+        cut = team.view.revoked.get(replica)
+        missing = db.execute("SELECT hash FROM missing WHERE replica = ?", (replica,))
+        return read_lane(
+            replica,
+            lines,
+            start,
+            team.keys[replica],
+            remembered=ops.Accepted(db, replica),
+            horizon_ms=now_ms + MAX_CLOCK_LEAD_MS,
+            cut=None if cut is None else (cut.point.after_seq, cut.point.after_hash),
+            wanted={hash_ for (hash_,) in missing},
+            memory=self._memory,
+        )
+
+    def _start_over(self, replica: str, key: KeyBody) -> None:
+        """Another key was decided for this id: its chain is read again from the start (2.4)."""
+        db = self._store.db
+        with self._store.transaction(CommitPoint.CLAIMED):
+            ops.forget_chain(db, replica)
+            ops.set_position(db, replica, ops.Position(key.fingerprint, Cursor()))
+            raise_roster_version(db)
+
+    def _keep_roster_ops(self, team: Team, replica: str, key: KeyBody, chain: Chain) -> bool:
+        """Store the roster ops of a chain ahead of its cursor; True when any was new."""
+        db = self._store.db
+        stranger = replica not in team.view.members and replica not in team.view.revoked
+        looked_at = chain.found.entries[:MAX_STRANGER_OPS] if stranger else chain.found.entries
+        new = [
+            entry
+            for entry in looked_at
+            if entry.type == "roster" and ops.hash_at(db, replica, entry.seq) is None
+        ]
+        if not new:
+            return False
+        with self._store.transaction(CommitPoint.CLAIMED):
+            for entry in new:
+                ops.insert(db, entry)
+            if ops.position(db, replica) is None:
+                ops.set_position(db, replica, ops.Position(key.fingerprint, Cursor()))
+            raise_roster_version(db)
+        return True
+
+
+def follow(store: Store, founding: Founding) -> None:
+    """Follow a founding, inside an open transaction."""
+    put(store.db, Meta.FOUNDING, founding.hash)
+    put(store.db, Meta.FOUNDER, founding.replica)
+    put(store.db, Meta.FOUNDER_FINGERPRINT, founding.fingerprint)
+    problems.clear(store.db, "team:founding")
+    raise_roster_version(store.db)

@@ -1,0 +1,98 @@
+"""The key file: a replica's private keys on disk (federation wire 3.9, 10.1).
+
+Keys never rotate in place. A replica that loses this file starts over under a new id (F.1).
+"""
+
+import json
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import Code, DmpError
+from crypto.keys import REPLICA_ID, Secrets, fingerprint
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A replica id with its private keys."""
+
+    replica: str
+    secrets: Secrets
+    created_at: str
+
+    @property
+    def fingerprint(self) -> str:
+        """What people compare out of band for this replica's public keys (F.2)."""
+        return fingerprint(self.secrets.sign_pub, self.secrets.seal_pub)
+
+
+def write_key_file(path: Path, identity: Identity) -> None:
+    """Write `identity` to `path`, mode 0600, on disk before this returns; an existing file is refused."""
+    content = {
+        "v": 1,
+        "replica": identity.replica,
+        "signPriv": identity.secrets.sign_priv,
+        "signPub": identity.secrets.sign_pub,
+        "sealPriv": identity.secrets.seal_priv,
+        "sealPub": identity.secrets.seal_pub,
+        "createdAt": identity.created_at,
+    }
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        raise DmpError(Code.CONFLICT, f"{path} exists; a replica's keys are never replaced") from None
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(content, file, indent=1)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    _sync_directory(path.parent)
+
+
+def read_key_file(path: Path) -> Identity:
+    """Read the keys at `path`.
+
+    Raises DmpError: `not-found` when there is none, `forbidden` when others than its owner may read
+    or change it, `invalid` when it is not a key file.
+    """
+    try:
+        mode = path.stat().st_mode
+        folder = path.parent.stat().st_mode
+    except FileNotFoundError:
+        raise DmpError(
+            Code.NOT_FOUND, f"no replica at {path.parent.parent}; make one with `dmp init --handle NAME`"
+        ) from None
+    if mode & _OTHERS or folder & (stat.S_IWGRP | stat.S_IWOTH):
+        raise DmpError(
+            Code.FORBIDDEN,
+            f"others can read {path}; run `chmod 600 {path} && chmod 700 {path.parent}`. "
+            "If someone may have read it, start over under a new id",
+        )
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        identity = Identity(
+            replica=content["replica"],
+            secrets=Secrets.from_pkcs8(content["signPriv"], content["sealPriv"]),
+            created_at=content["createdAt"],
+        )
+        sound = (
+            REPLICA_ID.fullmatch(identity.replica) is not None
+            and content["signPub"] == identity.secrets.sign_pub
+            and content["sealPub"] == identity.secrets.seal_pub
+        )
+    except (ValueError, KeyError, TypeError, OSError):
+        sound = False
+    if not sound:
+        raise DmpError(Code.INVALID, f"{path} is not a whole key file; restore it from a backup")
+    return identity
+
+
+def _sync_directory(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,65 @@
+"""Notices from this host's system address, stored with the change they tell of (2.5).
+
+A notice may cross to another replica, where it is an ordinary message from an agent; it then starts a thread of
+its own and names in its refs the message it is about (F.5).
+"""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from core.delivering import deliver
+from core.engine import Engine
+from core.federation import Placement, Target
+from core.message import Delivery, Message, Ref, Via
+from core.planning import plan_received
+from core.store.messages import insert_message, last_message_id
+from core.timestamp import timestamp
+
+QUOTED: Final = 300
+"""Characters of a teammate's own words that a notice repeats, in quotes."""
+
+Announcement = tuple[Message, Sequence[Delivery]]
+"""A committed message and its deliveries here, for `Engine.announce` after the commit."""
+
+
+def quoted(text: str) -> str:
+    """Others' words on one line, in quotes, cut to QUOTED characters."""
+    line = "".join(character if character.isprintable() else " " for character in text[:QUOTED])
+    return f"“{line}{'…' if len(text) > QUOTED else ''}”"
+
+
+def notice(
+    db: sqlite3.Connection, engine: Engine, to: str, body: str, about: Message, *, reply: bool
+) -> Announcement:
+    """Store a notice to `to` about a message, inside an open transaction.
+
+    With `reply` it joins that message's thread, as only a notice that stays on this host may.
+    """
+    now_ms = engine.clock()
+    made = engine.ids.after("m-", last_message_id(db), now_ms)
+    message = Message(
+        id=made,
+        thread=about.thread if reply else made,
+        reply_to=about.id if reply else None,
+        sender=engine.host.system_address,
+        to=(to,),
+        kind="notice",
+        body=body,
+        created_at=timestamp(now_ms),
+        refs=(Ref("message", about.id),),
+        hlc=engine.federation.stamp(),
+    )
+    target = Target(to, Via.DIRECT, "to[0]")
+    placement = Placement(local=True) if reply else engine.federation.place(message, target)
+    insert_message(db, message)
+    planned = plan_received(engine.host, to, Via.DIRECT, False) if placement.local else None
+    deliveries = deliver(db, engine.federation, engine.ids, message, [planned] if planned else [], now_ms)
+    engine.federation.stored(message, [(target, placement)])
+    return message, deliveries
+
+
+def announce(engine: Engine, announcements: Iterable[Announcement]) -> None:
+    """Publish and dispatch what was committed."""
+    for message, deliveries in announcements:
+        engine.announce(message, deliveries)

@@ -1,0 +1,59 @@
+"""What became of a received op."""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import ClassVar
+
+
+class Verdict(Enum):
+    """Whether the cursor moves past an op, and what is left to do about it."""
+
+    APPLIED = auto()  # done, and something changed
+    NOTHING = auto()  # done, and nothing had to change
+    DROPPED = auto()  # done: not to be applied, for a reason that is recorded
+    REFUSED = auto()  # done: the protocol refuses it; its origin is told
+    PARKED = auto()  # kept, to be tried again
+    KEPT = auto()  # kept for a build that knows its type
+    WAIT = auto()  # the chain waits at this op
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A verdict, and what a person is told: `subject` names the problem, "" for none.
+
+    `message` is the id of the message a refusal is about, for its origin.
+    """
+
+    verdict: Verdict
+    subject: str = ""
+    reason: str = ""
+    message: str | None = None
+
+    APPLIED: ClassVar["Outcome"]
+    NOTHING: ClassVar["Outcome"]
+    KEPT: ClassVar["Outcome"]
+
+    @classmethod
+    def dropped(cls, subject: str, reason: str) -> "Outcome":
+        """Not to be applied."""
+        return cls(Verdict.DROPPED, subject, reason)
+
+    @classmethod
+    def refused(cls, subject: str, reason: str, message: str | None = None) -> "Outcome":
+        """Refused by the protocol."""
+        return cls(Verdict.REFUSED, subject, reason, message)
+
+    @classmethod
+    def parked(cls, subject: str, reason: str) -> "Outcome":
+        """Kept, to be tried again."""
+        return cls(Verdict.PARKED, subject, reason)
+
+    @classmethod
+    def wait(cls, subject: str = "", reason: str = "") -> "Outcome":
+        """The chain waits here."""
+        return cls(Verdict.WAIT, subject, reason)
+
+
+Outcome.APPLIED = Outcome(Verdict.APPLIED)
+Outcome.NOTHING = Outcome(Verdict.NOTHING)
+Outcome.KEPT = Outcome(Verdict.KEPT)

@@ -1,0 +1,125 @@
+"""Refusals, both ways: telling an origin that a message was refused here, and hearing that one was there."""
+
+import sqlite3
+from dataclasses import replace
+from typing import Final
+
+from core.answering import withdraw
+from core.message import Message, Standing
+from core.store.messages import message_by_id
+from crypto.op import Stub
+from replica.mail.notices import Announcement, notice, quoted
+from replica.mail.payloads import Refusal
+from replica.node import Node
+from replica.records import ops, outbox, remote
+from replica.team.roster import Team
+
+NOTICES: Final = 3
+"""Notices about one message's refusals: homes that refuse, report and refuse again do not fill a mailbox."""
+
+CONTENT_MISSING: Final = "op-"
+"""A refusal whose message is `op-<seq>` tells the publisher that the content of its op never arrived. No
+message has such an id here, and another implementation passes over a refusal of a message it does not know."""
+
+TIMES_AGAIN: Final = 3
+"""How often one op is published again because its content was reported missing."""
+
+
+def queue_refusal(db: sqlite3.Connection, node: Node, message: str, origin: str, reason: str) -> None:
+    """Tell a message's origin that it was refused here, with the error's code and sentence."""
+    entry = {"t": "refused", "message": message, "reason": reason, "at": node.now()}
+    outbox.add(db, outbox.Kind.STATE, entry, [origin])
+
+
+def content_missing(db: sqlite3.Connection, node: Node, stub: Stub) -> None:
+    """Remember a stub met in place of content addressed to this replica, and tell its publisher."""
+    db.execute(
+        "INSERT OR IGNORE INTO missing (replica, seq, hash) VALUES (?, ?, ?)",
+        (stub.replica, stub.seq, stub.hash),
+    )
+    entry = {
+        "t": "refused",
+        "message": f"{CONTENT_MISSING}{stub.seq}",
+        "reason": "unavailable: the content of this op never arrived here; publish it again",
+        "at": node.now(),
+    }
+    outbox.add(db, outbox.Kind.STATE, entry, [stub.replica])
+
+
+def publish_again(db: sqlite3.Connection, node: Node, publisher: str, entry: Refusal) -> bool:
+    """Publish an own op once more whose content a recipient never got, where this replica still has it."""
+    digits = entry.message.removeprefix(CONTENT_MISSING)
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 16):
+        return False
+    seq = int(digits)
+    op = ops.entry_at(db, node.me, seq)
+    if op is None or isinstance(op, Stub) or publisher not in (op.to or ()):
+        return False
+    db.execute("INSERT INTO again (seq, times) VALUES (?, 0) ON CONFLICT DO NOTHING", (seq,))
+    allowed = db.execute(
+        "UPDATE again SET times = times + 1 WHERE seq = ? AND times < ?", (seq, TIMES_AGAIN)
+    ).rowcount
+    if allowed:
+        db.execute("INSERT OR IGNORE INTO unpublished (seq, rows_json) VALUES (?, NULL)", (seq,))
+    return bool(allowed)
+
+
+def apply_refusal(
+    db: sqlite3.Connection,
+    node: Node,
+    team: Team,
+    publisher: str,
+    entry: Refusal,
+    announcements: list[Announcement],
+) -> bool:
+    """A home refused a message created here: its row says so once every home did, and the sender is told."""
+    message = message_by_id(db, entry.message)
+    if message is None or message.origin is not None:
+        return False
+    refused = home_refused(db, node, team, message, publisher, entry.reason, announcements)
+    question = None if message.reply_to is None else message_by_id(db, message.reply_to)
+    if question is not None and question.origin == publisher and message.standing in _OPEN:
+        # The settler refused an answer that was pending here (9.E7).
+        withdraw(db, node.engine.federation, message, question, node.now())
+        refused = True
+    return refused
+
+
+_OPEN: Final = (Standing.PENDING, Standing.CANDIDATE)
+
+
+def home_refused(
+    db: sqlite3.Connection,
+    node: Node,
+    team: Team,
+    message: Message,
+    home: str,
+    reason: str,
+    announcements: list[Announcement],
+) -> bool:
+    """Note that `home` will not deliver a message created here."""
+    changed = False
+    for row in remote.rows_of(db, message.id):
+        if home not in row.homes or home in row.refused:
+            continue
+        refused = {**row.refused, home: reason}
+        all_refused = refused.keys() >= set(row.homes) and row.state == remote.FORWARDED
+        state = remote.REFUSED if all_refused else row.state
+        remote.update(db, replace(row, refused=refused, state=state, changed_at=node.now()))
+        changed = True
+        if all_refused and _notices_so_far(db, node, message.id) < NOTICES:
+            body = (
+                f"Your message {message.id} to {row.recipient} was refused by {team.describe(home)}: "
+                f"{quoted(reason)}"
+            )
+            announcements.append(notice(db, node.engine, message.sender, body, message, reply=True))
+    return changed
+
+
+def _notices_so_far(db: sqlite3.Connection, node: Node, message: str) -> int:
+    (count,) = db.execute(
+        "SELECT count(*) FROM messages WHERE thread = (SELECT thread FROM messages WHERE id = ?) "
+        "AND reply_to = ? AND kind = 'notice' AND sender = ?",
+        (message, message, node.engine.host.system_address),
+    ).fetchone()
+    return int(count)

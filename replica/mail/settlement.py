@@ -1,0 +1,161 @@
+"""Settlement: one answer to a question, across replicas (F.6).
+
+The settler of a question is its origin, and only the settler is believed. Elsewhere the first answer seen is
+the answer, pending, until the settler names one.
+"""
+
+import sqlite3
+from typing import Final
+
+from core.answering import answer_deliveries, choose, supersede
+from core.errors import DmpError
+from core.message import Message, Standing
+from core.participation import participates
+from core.received import validate_received
+from core.store.messages import answers_to, insert_message, message_by_id, set_standing
+from core.timestamp import timestamp
+from replica.chain.clock import take_reading
+from replica.mail.notices import Announcement, notice, quoted
+from replica.mail.payloads import Settle
+from replica.node import Node
+from replica.records import problems
+
+MAX_EARLY_SETTLES: Final = 1_000
+"""Settlements of unknown questions kept for one publisher."""
+
+LATE_NOTICES: Final = 3
+"""Authors of late answers told for one question; the rest find out from the thread."""
+
+
+def apply_settle(db: sqlite3.Connection, node: Node, publisher: str, entry: Settle) -> bool:
+    """Apply a settle entry, inside an open transaction; True when something changed here.
+
+    One from any other replica than the question's origin is refused and noted.
+    """
+    question = message_by_id(db, entry.question)
+    if question is None:
+        return _keep_early(db, publisher, entry)
+    if question.origin != publisher or not question.takes_answer:
+        _disbelieve(db, node, publisher, question.id)
+        return False
+    return _settle(db, node, question, entry.answer, entry.closed)
+
+
+def answer_arrived(
+    db: sqlite3.Connection, node: Node, answer: Message, question: Message | None
+) -> list[Announcement]:
+    """What follows from an answer that was just stored; returns notices to announce after the commit."""
+    if question is None:
+        return []
+    if question.origin is None:
+        return _at_the_settler(db, node, answer, question)
+    row = db.execute("SELECT answer, closed FROM settlements WHERE question = ?", (question.id,)).fetchone()
+    if row is not None and row[0] == answer.id:
+        _settle(db, node, question, answer.id, row[1])
+    return []
+
+
+def question_arrived(db: sqlite3.Connection, node: Node, question: Message) -> None:
+    """Check the answers that came before their question, then apply the settlement that did (9.F4, 9.F6)."""
+    engine = node.engine
+    found: Message | None = None
+    for answer in answers_to(db, question.id):
+        try:
+            validate_received(engine.host, answer.as_sent(), question)
+            fits = participates(db, engine.host, engine.federation, answer.sender, question)
+        except DmpError:
+            fits = False
+        if not fits:
+            set_standing(db, answer.id, Standing.SUPERSEDED)
+        elif found is None:
+            found = answer
+    if found is not None:
+        choose(db, question.id, found.id, standing=Standing.PENDING, others=Standing.CANDIDATE)
+        answer_deliveries(db, engine.federation, question, node.now())
+    early = db.execute(
+        "SELECT publisher, answer, closed FROM early_settles WHERE question = ? ORDER BY publisher",
+        (question.id,),
+    ).fetchall()
+    for publisher, answer_id, closed in early:
+        if publisher == question.origin:
+            _settle(db, node, question, answer_id, closed)
+        else:
+            _disbelieve(db, node, publisher, question.id)
+    db.execute("DELETE FROM early_settles WHERE question = ?", (question.id,))
+
+
+def _at_the_settler(
+    db: sqlite3.Connection, node: Node, answer: Message, question: Message
+) -> list[Announcement]:
+    """The first answer applied is the answer, and its settlement goes out; a later one's author is told."""
+    if answer.standing is Standing.ACCEPTED:
+        node.engine.federation.answered(question, answer)
+        return []
+    late = sum(1 for other in answers_to(db, question.id) if other.standing is Standing.SUPERSEDED)
+    if late > LATE_NOTICES:
+        return []
+    body = f"The question {question.id} was already answered; your answer {answer.id} was kept as a reply."
+    return [notice(db, node.engine, answer.sender, body, answer, reply=False)]
+
+
+def _settle(
+    db: sqlite3.Connection, node: Node, question: Message, answer_id: str, closed: str | None
+) -> bool:
+    """Make the settler's choice the answer, every other a reply, and the deliveries answered."""
+    federation = node.engine.federation
+    db.execute(
+        "INSERT INTO settlements (question, answer, closed) VALUES (?, ?, ?) ON CONFLICT (question) "
+        "DO UPDATE SET answer = excluded.answer, closed = excluded.closed",
+        (question.id, answer_id, closed),
+    )
+    if closed is not None and message_by_id(db, answer_id) is None:
+        supersede(db, question.id)
+        insert_message(db, _close(db, node, question, answer_id, closed))
+    elif not choose(db, question.id, answer_id, standing=Standing.ACCEPTED, others=Standing.SUPERSEDED):
+        return False  # it waits for its answer; one that never was an answer to this question changes nothing
+    answer_deliveries(db, federation, question, node.now())
+    return True
+
+
+def _close(db: sqlite3.Connection, node: Node, question: Message, close_id: str, reason: str) -> Message:
+    """The close the settler made, written here: a close never travels as mail (9.F7)."""
+    now_ms = node.wall()
+    return Message(
+        id=close_id,
+        thread=question.thread,
+        reply_to=question.id,
+        sender=node.engine.host.system_address,
+        to=(question.sender,),
+        kind="answer",
+        body=f"Closed: {reason}",
+        created_at=timestamp(now_ms),
+        data={"type": "x-closed", "reason": reason},
+        origin=question.origin,
+        hlc=str(take_reading(db, node.me, now_ms)),
+        received_at=timestamp(now_ms),
+        standing=Standing.ACCEPTED,
+    )
+
+
+def _keep_early(db: sqlite3.Connection, publisher: str, entry: Settle) -> bool:
+    (kept,) = db.execute("SELECT count(*) FROM early_settles WHERE publisher = ?", (publisher,)).fetchone()
+    if kept >= MAX_EARLY_SETTLES:
+        return False
+    db.execute(
+        "INSERT OR REPLACE INTO early_settles (question, publisher, answer, closed) VALUES (?, ?, ?, ?)",
+        (entry.question, publisher, entry.answer, entry.closed),
+    )
+    return True
+
+
+def _disbelieve(db: sqlite3.Connection, node: Node, publisher: str, question: str) -> None:
+    problems.note(
+        db,
+        problems.Problem(
+            f"message:{question}",
+            f"{publisher} published a settlement of {quoted(question)}, which is not its question; not believed",
+            publisher,
+            None,
+            node.now(),
+        ),
+    )

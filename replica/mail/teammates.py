@@ -1,0 +1,150 @@
+"""The seam the host core leaves for teammates, filled: what a local send or change means for other replicas.
+
+Everything here runs inside the core's own transaction, so a message, its remote rows and the outbox row that
+will carry it commit together. Nothing here signs, seals or touches a network.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from core.errors import forbidden
+from core.federation import LOCAL, Placement, Target
+from core.gate_data import data_type
+from core.message import Delivery, Message
+from core.store import Store
+from core.store.deliveries import deliveries_of
+from core.timestamp import timestamp
+from replica.chain.clock import take_reading
+from replica.records import outbox, remote
+from replica.records.meta import Meta, get
+from replica.team import homes
+from replica.team.roster import Team, TeamReader
+
+
+class Teammates:
+    """Where recipients live, and what the replicas there are told (F.4-F.6)."""
+
+    def __init__(self, store: Store, replica: str, reader: TeamReader, wall: Callable[[], int]) -> None:
+        self._store = store
+        self._me = replica
+        self._reader = reader
+        self._wall = wall
+
+    def _team(self) -> Team | None:
+        """The team, once mail may leave."""
+        team = self._reader.read(self._store.db)
+        return team if team is not None and team.ready(self._me) else None
+
+    def stamp(self) -> str | None:
+        """The hybrid clock of a message created here; None in no team."""
+        if get(self._store.db, Meta.FOUNDING) is None:
+            return None
+        return str(take_reading(self._store.db, self._me, self._wall()))
+
+    def place(self, message: Message, target: Target) -> Placement:
+        """Where `target` lives: here, elsewhere or both (federation wire 9.3).
+
+        Raises DmpError `forbidden` on the caller's `to[i]` when the message is local-only and the target is not.
+        """
+        team = self._team()
+        if team is None:
+            return LOCAL
+        found = homes.homes(team.view, target.recipient)
+        elsewhere = tuple(name for name in found if name != self._me)
+        if not elsewhere:
+            return LOCAL
+        if any(homes.never_federates(address) for address in (message.sender, *message.to)):
+            raise forbidden(
+                target.field, "someone in this message is never reached through federation; write apart"
+            )
+        return Placement(local=self._me in found, homes=elsewhere)
+
+    def stored(self, message: Message, placements: Sequence[tuple[Target, Placement]]) -> None:
+        """Add the remote rows of a local send, and the outbox row that will carry it."""
+        elsewhere = [placement for _, placement in placements if placement.homes]
+        team = self._team()
+        if not elsewhere or team is None:
+            return
+        db = self._store.db
+        now = timestamp(self._wall())
+        for target, placement in placements:
+            if placement.homes:
+                remote.insert(
+                    db, remote.forwarded(message.id, target.recipient, target.via, placement.homes, now)
+                )
+        reached = {home for placement in elsewhere for home in placement.homes}
+        readers = homes.readers(team.view, self._me, message.sender, reached)
+        targets = [self._target(target, placement) for target, placement in placements]
+        remote.set_readers(db, message.id, readers)
+        outbox.add(db, outbox.Kind.MAIL, {"message": message.id, "targets": targets}, readers)
+        for delivery in deliveries_of(db, message.id):
+            self.moved(delivery, message)  # nobody was to be told when it was stored, moments ago
+
+    def _target(self, target: Target, placement: Placement) -> dict[str, object]:
+        """A target as its payload names it: the origin is a home too when it delivers (F.4)."""
+        everywhere = {*placement.homes, self._me} if placement.local else set(placement.homes)
+        return {"recipient": target.recipient, "via": target.via, "homes": sorted(everywhere)}
+
+    def moved(self, delivery: Delivery, message: Message) -> None:
+        """Report a delivery's new state to the message's origin and to every replica it went to."""
+        told = self._everyone(message)
+        if not told or delivery.state == "sending":
+            return
+        entry = {
+            "t": "delivery",
+            "message": message.id,
+            "recipient": delivery.recipient,
+            "state": str(delivery.state),
+            "at": delivery.changed_at,
+        }
+        outbox.add(self._store.db, outbox.Kind.STATE, entry, told)
+
+    def settles(self, question: Message) -> bool:
+        """Whether this replica is the question's settler: its origin (F.6)."""
+        return question.origin is None
+
+    def answered(self, question: Message, answer: Message) -> None:
+        """Publish the settlement of a question that originated here, naming its answer or close."""
+        if question.origin is not None:
+            return
+        settle(self._store, self._me, question, answer, timestamp(self._wall()))
+
+    def participates(self, address: str, message_id: str) -> bool:
+        """Whether `address` received `message_id` on another replica."""
+        return remote.participates(self._store.db, address, message_id)
+
+    def _everyone(self, message: Message) -> set[str]:
+        return everyone(self._store, self._me, message)
+
+
+def everyone(store: Store, me: str, message: Message) -> set[str]:
+    """Every other replica that holds `message`: its origin, and where it went."""
+    told = set(remote.readers_of(store.db, message.id))
+    if message.origin is not None:
+        told.add(message.origin)
+    told.discard(me)
+    return told
+
+
+def settle(store: Store, me: str, question: Message, answer: Message, at: str) -> None:
+    """Queue the settle entry of a question of this replica's, for everyone in it (F.6)."""
+    told = everyone(store, me, question) | everyone(store, me, answer)
+    if not told:
+        return
+    entry = {"t": "settle", "question": question.id, "answer": answer.id, "at": at}
+    closed = close_reason(answer)
+    if closed is not None:
+        entry["closed"] = closed
+    outbox.add(store.db, outbox.Kind.STATE, entry, told)
+
+
+def close_reason(answer: Message) -> str | None:
+    """The reason when `answer` is a close from this host's own system address, else None (4.8)."""
+    own_close = (
+        answer.origin is None and answer.sender == SYSTEM_ADDRESS and data_type(answer.data) == "x-closed"
+    )
+    return str(answer.data.get("reason", "")) if own_close and isinstance(answer.data, dict) else None
+
+
+SYSTEM_ADDRESS: Final = "agent:dispatch"
+"""The system address a replica's host announces (2.3); on other replicas it is an ordinary agent."""

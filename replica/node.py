@@ -1,0 +1,149 @@
+"""An opened replica: its keys, its store, its host core, and what it knows of its team.
+
+Every command works on one of these, whether another process has the same directory open or not. Time and
+randomness come from outside.
+"""
+
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.engine import Engine
+from core.errors import Code, DmpError
+from core.host import QuietHost
+from core.ids import Ulids
+from core.store import Store
+from core.timestamp import timestamp
+from crypto.keys import HANDLE, Secrets, mint_replica_id
+from replica.chain.signer import Signer
+from replica.home.directory import Directory
+from replica.home.keyfile import Identity, read_key_file, write_key_file
+from replica.mail.teammates import SYSTEM_ADDRESS, Teammates
+from replica.records.commits import CommitPoint
+from replica.records.meta import Meta, get, put
+from replica.records.schema import MIGRATIONS
+from replica.team.roster import Team, TeamReader
+
+
+def wall_clock() -> int:
+    """Milliseconds since 1970 by this machine's clock."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(slots=True)
+class Node:
+    """A replica, open. Close it when done; a crash instead of a close loses nothing."""
+
+    directory: Directory
+    identity: Identity
+    store: Store
+    engine: Engine
+    reader: TeamReader
+    signer: Signer
+    wall: Callable[[], int]
+    random: Callable[[int], bytes]
+
+    @property
+    def me(self) -> str:
+        """This replica's id."""
+        return self.identity.replica
+
+    @property
+    def handle(self) -> str:
+        """The person this replica is a machine of."""
+        return get(self.store.db, Meta.HANDLE) or ""
+
+    @property
+    def address(self) -> str:
+        """The address of the person at this replica."""
+        return f"human:{self.handle}"
+
+    @property
+    def team(self) -> Team | None:
+        """The team as it is known now; None while no founding is followed."""
+        return self.reader.read(self.store.db)
+
+    def now(self) -> str:
+        """The wall clock as a timestamp of section 1.4."""
+        return timestamp(self.wall())
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.store.close()
+
+
+def create(
+    root: Path,
+    handle: str,
+    device: str | None = None,
+    *,
+    wall: Callable[[], int] = wall_clock,
+    random: Callable[[int], bytes] = os.urandom,
+) -> str:
+    """Make a replica of `handle` at `root`: fresh keys, an id, an empty store. Return the id.
+
+    Raises DmpError: `invalid` on `handle` or `device`, `conflict` when a replica is there already.
+    """
+    if HANDLE.fullmatch(handle) is None:
+        raise DmpError(
+            Code.INVALID,
+            "a handle is 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit",
+            "handle",
+        )
+    device = device or socket.gethostname().partition(".")[0] or "machine"
+    if not 1 <= len(device) <= 128 or not device.isprintable():
+        raise DmpError(Code.INVALID, "a device name is 1 to 128 printable characters", "device")
+    directory = Directory(root)
+    directory.create()
+    identity = Identity(mint_replica_id(handle, random), Secrets.generate(random), timestamp(wall()))
+    store = Store.open(directory.database, MIGRATIONS)
+    try:
+        with store.transaction(CommitPoint.CREATED) as db:
+            if db.execute("SELECT 1 FROM ops LIMIT 1").fetchone() is not None:
+                raise DmpError(
+                    Code.CONFLICT,
+                    f"{directory.database} belongs to a replica whose key file is gone; put the file back, or "
+                    "make the new replica in another directory",
+                )
+            put(db, Meta.HANDLE, handle)
+            put(db, Meta.DEVICE, device)
+            put(db, Meta.REPLICA, identity.replica)
+    finally:
+        store.close()
+    # The key file comes last: a directory without one is no replica yet, and `init` may be run again.
+    write_key_file(directory.key_file, identity)
+    return identity.replica
+
+
+@contextmanager
+def opened(
+    root: Path,
+    *,
+    wall: Callable[[], int] = wall_clock,
+    random: Callable[[int], bytes] = os.urandom,
+) -> Iterator[Node]:
+    """Open the replica at `root` for the length of a `with` block.
+
+    Raises DmpError: `not-found` when there is none, `forbidden` when others can read its keys,
+    `invalid` when its keys and its store do not belong together.
+    """
+    directory = Directory(root)
+    identity = read_key_file(directory.key_file)
+    store = Store.open(directory.database, MIGRATIONS)
+    try:
+        if get(store.db, Meta.REPLICA) != identity.replica:
+            raise DmpError(
+                Code.INVALID,
+                f"{directory.key_file} holds the keys of {identity.replica}, but the store beside it belongs to "
+                "another replica; put back the files that belong together",
+            )
+        reader = TeamReader()
+        teammates = Teammates(store, identity.replica, reader, wall)
+        engine = Engine(store, QuietHost(SYSTEM_ADDRESS), wall, Ulids(random), teammates)
+        yield Node(directory, identity, store, engine, reader, Signer(identity, wall, random), wall, random)
+    finally:
+        store.close()

@@ -1,0 +1,26 @@
+"""Every point where this room commits. A crash test visits each one, before and after."""
+
+from enum import StrEnum
+
+
+class CommitPoint(StrEnum):
+    """A transaction of the replica, by what it makes lasting."""
+
+    CREATED = "created"  # a new replica and whose it is
+    FOUNDED = "founded"  # a founding, its recovery key and its roster ops
+    JOINED = "joined"  # the remote and the key op of a machine that asks to be admitted
+    PINNED = "pinned"  # which founding this replica follows
+    CLAIMED = "claimed"  # key claims seen in lanes
+    INVITED = "invited"  # an invite's seed, and its roster op
+    ADMITTED = "admitted"  # an admission, and the invite it spends
+    ROSTER_SIGNED = "roster-signed"  # any other change of the roster
+    SIGNED = "signed"  # outbox rows turned into signed ops
+    READERS_LEFT = "readers-left"  # a signed op withdrawn to its stub, its remaining readers queued anew
+    PUBLISHED = "published"  # own ops that the transport now has
+    ACKNOWLEDGED = "acknowledged"  # what teammates hold, from their acknowledgements
+    APPLIED = "applied"  # received ops, all they changed, and the cursors past them
+    FAULTS = "faults"  # where chains halt, stall or wait
+    SYNCED = "synced"  # the end of a pass: what was acknowledged, and the tip it saw
+    STOPPED = "stopped"  # signing stopped for good, or paused
+    RESUMED = "resumed"  # a pause overridden by its owner
+    PROBLEM = "problem"  # something a person should know

@@ -1,0 +1,70 @@
+"""Single values a replica keeps: one row each, read and written by name."""
+
+import json
+import sqlite3
+from enum import StrEnum
+
+from crypto.canonical import JsonValue
+
+
+class Meta(StrEnum):
+    """The names of the single values."""
+
+    REPLICA = "replica"  # the id the store belongs to
+    HANDLE = "handle"  # the person this replica is a machine of
+    DEVICE = "device"  # what this machine is called in the team
+    CLOCK = "clock"  # the last reading of the hybrid clock, also the peers' adopted ones
+    CLOCK_ACCEPTED = "clock-accepted"  # milliseconds up to which a person said the wall clock is right
+    REMOTE = "remote"  # the git remote, as the user typed it
+    BRANCH = "branch"
+    FOUNDING = "founding"  # opHash of the found op this replica follows
+    FOUNDER = "founder"  # the replica that signed it
+    FOUNDER_FINGERPRINT = "founder-fingerprint"  # of the key that signed it
+    FIRM = "firm"  # "1" once this replica was admitted, or founded the team itself
+    INVITED_TEAM = "invited-team"  # the team id of the invite in hand: only that founding is followed
+    ROSTER_VERSION = "roster-version"  # rises whenever a claim or a roster op is added
+    TIP = "tip"  # the transport's tip after a pass that left nothing waiting
+    ACKS = "acks"  # the acknowledgements last published, as JSON
+    STOPPED = "stopped"  # why this replica signs nothing ever again
+    PAUSED = "paused"  # why this replica signs nothing until its owner says so
+    RESUMED_AT = "resumed-at"  # the highest own seq others spoke of when its owner said so
+    SYNCED_AT = "synced-at"  # when a pass last ended well
+
+
+def get(db: sqlite3.Connection, name: Meta) -> str | None:
+    """The value of `name`, or None."""
+    row = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def put(db: sqlite3.Connection, name: Meta, value: str | None) -> None:
+    """Set `name`, or forget it when `value` is None."""
+    if value is None:
+        db.execute("DELETE FROM meta WHERE name = ?", (name,))
+    else:
+        db.execute(
+            "INSERT INTO meta (name, value) VALUES (?, ?) "
+            "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            (name, value),
+        )
+
+
+def get_json(db: sqlite3.Connection, name: Meta) -> JsonValue:
+    """The JSON value of `name`, or None."""
+    text = get(db, name)
+    return None if text is None else json.loads(text)
+
+
+def put_json(db: sqlite3.Connection, name: Meta, value: JsonValue) -> None:
+    """Set `name` to a JSON value."""
+    put(db, name, json.dumps(value, sort_keys=True))
+
+
+def raise_roster_version(db: sqlite3.Connection) -> None:
+    """Note that the roster may read differently now."""
+    put(db, Meta.ROSTER_VERSION, str(roster_version(db) + 1))
+
+
+def roster_version(db: sqlite3.Connection) -> int:
+    """A number that changes whenever a key claim or a roster op is added."""
+    return int(get(db, Meta.ROSTER_VERSION) or 0)

@@ -1,0 +1,106 @@
+"""Remote rows: recipients whose home is another replica, and what their homes reported (F.4).
+
+A row's state is the highest its homes report; `refused` holds only while every home refused.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+FORWARDED: Final = "forwarded"
+REFUSED: Final = "refused"
+
+RANK: Final = {"refused": -1, "forwarded": 0, "held": 1, "pushed": 2, "notified": 2, "read": 3, "answered": 4}
+"""The order in which a state may rise (federation wire 9.E5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRow:
+    """One recipient of one message, homed elsewhere. `refused` maps a home that refused to its reason."""
+
+    message: str
+    recipient: str
+    via: str
+    homes: tuple[str, ...]
+    state: str
+    refused: dict[str, str]
+    changed_at: str
+
+
+_COLUMNS: Final = "message, recipient, via, homes_json, state, refused_json, changed_at"
+
+
+def insert(db: sqlite3.Connection, row: RemoteRow) -> None:
+    """Add a row."""
+    db.execute(
+        f"INSERT INTO remote_rows ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            row.message,
+            row.recipient,
+            row.via,
+            json.dumps(row.homes),
+            row.state,
+            json.dumps(row.refused),
+            row.changed_at,
+        ),
+    )
+
+
+def forwarded(message: str, recipient: str, via: str, homes: Iterable[str], at: str) -> RemoteRow:
+    """A row as it starts: handed to the transport, no report yet."""
+    return RemoteRow(message, recipient, via, tuple(sorted(homes)), FORWARDED, {}, at)
+
+
+def rows_of(db: sqlite3.Connection, message: str) -> list[RemoteRow]:
+    """The remote rows of a message, by recipient."""
+    rows = db.execute(f"SELECT {_COLUMNS} FROM remote_rows WHERE message = ? ORDER BY recipient", (message,))
+    return [_row(row) for row in rows]
+
+
+def update(db: sqlite3.Connection, row: RemoteRow) -> None:
+    """Write back a row's homes, state, refusals and time."""
+    db.execute(
+        "UPDATE remote_rows SET homes_json = ?, state = ?, refused_json = ?, changed_at = ? "
+        "WHERE message = ? AND recipient = ?",
+        (
+            json.dumps(row.homes),
+            row.state,
+            json.dumps(row.refused),
+            row.changed_at,
+            row.message,
+            row.recipient,
+        ),
+    )
+
+
+def participates(db: sqlite3.Connection, address: str, message: str) -> bool:
+    """Whether `address` is a recipient of a remote row of `message`."""
+    found = db.execute(
+        "SELECT 1 FROM remote_rows WHERE message = ? AND recipient = ?", (message, address)
+    ).fetchone()
+    return found is not None
+
+
+def set_readers(db: sqlite3.Connection, message: str, replicas: Iterable[str]) -> None:
+    """Remember which replicas a message went to; more may be added by a second op that carries it."""
+    known = readers_of(db, message)
+    db.execute(
+        "INSERT INTO readers (message, replicas_json) VALUES (?, ?) "
+        "ON CONFLICT (message) DO UPDATE SET replicas_json = excluded.replicas_json",
+        (message, json.dumps(sorted({*known, *replicas}))),
+    )
+
+
+def readers_of(db: sqlite3.Connection, message: str) -> tuple[str, ...]:
+    """The replicas a message went to; empty for one that never left."""
+    row = db.execute("SELECT replicas_json FROM readers WHERE message = ?", (message,)).fetchone()
+    return () if row is None else tuple(json.loads(row[0]))
+
+
+def _row(row: tuple[str, str, str, str, str, str, str]) -> RemoteRow:
+    message, recipient, via, homes, state, refused, changed_at = row
+    return RemoteRow(
+        message, recipient, via, tuple(json.loads(homes)), state, json.loads(refused), changed_at
+    )

@@ -1,0 +1,158 @@
+"""The tables a replica adds to the host core's, in one database file.
+
+A text column that ends in `_json` holds JSON this replica wrote itself. The line of an op is its
+canonical form, and is never queried: that would be a second reader of one JSON text.
+"""
+
+from core.store.schema import MIGRATIONS as CORE
+
+_FIRST = """
+CREATE TABLE meta (
+    name  TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Every op this replica has verified, its own included; `settled` 0 marks one still to be applied. A roster
+-- op may be here ahead of its chain's cursor: it counts from the moment it is verified.
+CREATE TABLE ops (
+    replica TEXT NOT NULL,
+    seq     INTEGER NOT NULL,
+    hash    TEXT NOT NULL,
+    prev    TEXT NOT NULL,
+    type    TEXT NOT NULL,
+    line    BLOB NOT NULL,
+    settled INTEGER NOT NULL,
+    PRIMARY KEY (replica, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX ops_of_type ON ops (type, replica, seq);
+CREATE INDEX ops_by_prev ON ops (replica, prev);
+
+-- Ops that are verified and kept, but cannot be judged yet.
+CREATE TABLE parked (
+    replica TEXT NOT NULL,
+    seq     INTEGER NOT NULL,
+    reason  TEXT NOT NULL,
+    PRIMARY KEY (replica, seq)
+) STRICT, WITHOUT ROWID;
+
+-- Stubs met in place of content that was addressed to this replica and never read here.
+CREATE TABLE missing (
+    replica TEXT NOT NULL,
+    seq     INTEGER NOT NULL,
+    hash    TEXT NOT NULL,
+    PRIMARY KEY (replica, seq)
+) STRICT, WITHOUT ROWID;
+
+-- How far each chain is verified and applied. The own chain has a row too: its head is what is signed next.
+CREATE TABLE cursors (
+    replica     TEXT PRIMARY KEY,
+    fingerprint TEXT NOT NULL,
+    seq         INTEGER NOT NULL,
+    hash        TEXT NOT NULL,
+    hlc         TEXT NOT NULL,
+    halted_seq    INTEGER,
+    halted_reason TEXT,
+    halted_text   TEXT
+) STRICT, WITHOUT ROWID;
+
+-- Self-signed key ops, at most four for an id.
+CREATE TABLE claims (
+    replica     TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    line        BLOB NOT NULL,
+    PRIMARY KEY (replica, fingerprint)
+) STRICT, WITHOUT ROWID;
+
+-- Own ops the transport has not taken yet, with the outbox rows a sealed one was made from: its publisher
+-- cannot open it, and may have to say the same to fewer readers.
+CREATE TABLE unpublished (
+    seq       INTEGER PRIMARY KEY,
+    rows_json TEXT
+) STRICT;
+
+-- Own ops published again because a recipient never got their content, and how often.
+CREATE TABLE again (
+    seq   INTEGER PRIMARY KEY,
+    times INTEGER NOT NULL
+) STRICT;
+
+-- What is to be said and is not signed yet.
+CREATE TABLE outbox (
+    id           INTEGER PRIMARY KEY,
+    kind         TEXT NOT NULL,
+    content_json TEXT NOT NULL,
+    readers_json TEXT NOT NULL
+) STRICT;
+
+-- A recipient whose home is another replica.
+CREATE TABLE remote_rows (
+    message      TEXT NOT NULL REFERENCES messages (id),
+    recipient    TEXT NOT NULL,
+    via          TEXT NOT NULL,
+    homes_json   TEXT NOT NULL,
+    state        TEXT NOT NULL,
+    refused_json TEXT NOT NULL DEFAULT '{}',
+    changed_at   TEXT NOT NULL,
+    PRIMARY KEY (message, recipient)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX remote_rows_of_recipient ON remote_rows (recipient, message);
+
+-- The replicas a message went to, its origin left out.
+CREATE TABLE readers (
+    message       TEXT PRIMARY KEY REFERENCES messages (id),
+    replicas_json TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Settlements that arrived before their question, one for a publisher.
+CREATE TABLE early_settles (
+    question  TEXT NOT NULL,
+    publisher TEXT NOT NULL,
+    answer    TEXT NOT NULL,
+    closed    TEXT,
+    PRIMARY KEY (question, publisher)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX early_settles_of_publisher ON early_settles (publisher);
+
+-- Settlements this replica believes whose answer may still be on its way.
+CREATE TABLE settlements (
+    question TEXT PRIMARY KEY REFERENCES messages (id),
+    answer   TEXT NOT NULL,
+    closed   TEXT
+) STRICT, WITHOUT ROWID;
+
+-- Invites issued here: the seed proves them, so it never leaves.
+CREATE TABLE invites (
+    id      TEXT PRIMARY KEY,
+    seed    TEXT NOT NULL,
+    handle  TEXT NOT NULL,
+    expires TEXT NOT NULL,
+    spent   INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+-- What each teammate has acknowledged, from its signed acks, and how much of it is this replica's own.
+CREATE TABLE acks (
+    replica      TEXT PRIMARY KEY,
+    through_json TEXT NOT NULL,
+    own_through  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Ops applied per publisher, kind and hour: the quotas.
+CREATE TABLE quotas (
+    publisher TEXT NOT NULL,
+    kind      TEXT NOT NULL,
+    hour      INTEGER NOT NULL,
+    used      INTEGER NOT NULL,
+    PRIMARY KEY (publisher, kind)
+) STRICT, WITHOUT ROWID;
+
+-- What a person should know, one row for a subject.
+CREATE TABLE problems (
+    subject TEXT PRIMARY KEY,
+    text    TEXT NOT NULL,
+    replica TEXT,
+    seq     INTEGER,
+    at      TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (*CORE, _FIRST)

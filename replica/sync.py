@@ -1,0 +1,215 @@
+"""One sync pass: refresh, guard, pull, apply, sign, publish.
+
+The order is what keeps the promises. The transport answers and the own lane is checked before anything is
+signed; teammates' roster ops are applied before mail is sealed, so mail that was waiting is never sealed to
+someone revoked in the same pass; acknowledgements are made from committed rows only. A publish that loses the
+race for the far side starts again from the refresh, with jitter, inside a time budget.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Final
+
+from core.errors import Code, DmpError
+from replica.chain.acknowledge import acks_to_publish, keep_acks, published_text
+from replica.chain.apply import Applier
+from replica.chain.guard import check_chain, pause_reason, remember_signing
+from replica.chain.publish import already_there, mark_published, unpublished_lines, withdraw_from_leavers
+from replica.chain.sign import sign_outbox
+from replica.chain.verify import Verifier
+from replica.node import Node
+from replica.records import outbox, problems
+from replica.records.commits import CommitPoint
+from replica.records.meta import Meta, get, put
+from replica.team.admissions import admit_invited
+from replica.team.roster import Team
+from transports.base import Behind, Refused, Skipped, Transport
+
+PUBLISH_SECONDS: Final = 30.0
+"""How long one pass keeps trying to publish while others publish too, in seconds."""
+
+_FIRST_PAUSE: Final = 0.1
+_LONGEST_PAUSE: Final = 3.0
+
+
+def _silent(_text: str) -> None:
+    """Show nothing."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What a pass did. `waiting` counts what is still to be published; `more`, that a pull was cut short."""
+
+    published: int = 0
+    applied: int = 0
+    refused: int = 0
+    waiting: int = 0
+    attempts: int = 0
+    more: bool = False
+    paused: str | None = None
+
+
+@dataclass(slots=True)
+class SyncPass:
+    """Runs passes of one node over one transport, under the directory's sync lock, which the caller holds.
+
+    `step` is told what is being done, to show it. Sleep, monotonic time and jitter come from outside.
+    """
+
+    node: Node
+    transport: Transport
+    step: Callable[[str], None] = _silent
+    sleep: Callable[[float], None] = time.sleep
+    monotonic: Callable[[], float] = time.monotonic
+    jitter: Random = field(default_factory=Random)
+    budget_seconds: float = PUBLISH_SECONDS
+
+    def run(self) -> Report:
+        """One whole pass.
+
+        Raises TransportError when the far side does not do its part, and DmpError when this replica may sign
+        no more. What was applied or signed before that stays, and the next pass goes on from there.
+        """
+        return self._persist(self._send)
+
+    def publish(self, say: Callable[[], None]) -> Report:
+        """A pass that signs with `say`, a roster command, before everything else.
+
+        `say` is called once, after what teammates published was applied; what it raises ends the pass.
+        """
+        said = False
+
+        def send(report: Report, pulled: "_Pulled") -> None:
+            nonlocal said
+            if not said:
+                self._may_sign(raising=True)
+                say()
+                said = True
+            self._send(report, pulled)
+
+        return self._persist(send)
+
+    def _persist(self, send: Callable[["Report", "_Pulled"], None]) -> Report:
+        """Try until a publish is not overtaken, inside the budget."""
+        report = Report()
+        deadline = self.monotonic() + self.budget_seconds
+        for pause in self._pauses():
+            report.attempts += 1
+            try:
+                send(report, self._receive(report))
+                break
+            except (Behind, Refused) as lost:
+                # A hook may refuse one push and take the next; one that refuses twice means it.
+                final = isinstance(lost, Refused) and report.attempts > 1
+                if final or self.monotonic() + pause >= deadline:
+                    raise
+                self.step("someone else published first; trying again")
+                self.sleep(pause)
+        report.waiting = waiting_to_publish(self.node)
+        return report
+
+    def _receive(self, report: Report) -> "_Pulled":
+        """The first half: ask the transport, check the own lane, apply what teammates published."""
+        node, store = self.node, self.node.store
+        self.step("asking for news")
+        tip = self.transport.refresh()
+        lane = check_chain(node, self.transport)
+        mark_published(store, already_there(store.db, lane.present))
+        pulled = _Pulled(tip, lane.lacking, settled=True)
+        if tip == get(store.db, Meta.TIP):
+            return pulled
+        self.step("reading what teammates published")
+        verifier = Verifier(store, node.me, node.reader)
+        pull = self.transport.pull(verifier.marks())
+        verified = verifier.verify(pull, node.wall())
+        team = node.team
+        if team is not None:
+            keep_acks(node, team, self.transport.acks())
+            make_firm(node, team)
+        self.step("applying")
+        applied = Applier(node).apply(verified)
+        report.applied += applied.applied
+        report.refused += applied.refused
+        report.more = pull.report.more
+        note_skipped(node, pull.report.skipped)
+        pulled.settled = not (applied.held or pull.report.more)
+        return pulled
+
+    def _send(self, report: Report, pulled: "_Pulled") -> None:
+        """The second half: sign what waits, publish what is signed, acknowledge what was committed."""
+        node, store = self.node, self.node.store
+        team = node.team
+        report.paused = self._may_sign()
+        acks = None
+        if report.paused is None and team is not None:
+            self.step("signing")
+            admit_invited(node, team)
+            team = node.team or team
+            if team.ready(node.me):
+                withdraw_from_leavers(store, node.me, team)
+                sign_outbox(node, team)
+            remember_signing(node)
+            acks = acks_to_publish(node, team)
+        lines = [] if report.paused else unpublished_lines(store, node.me, pulled.lacking)
+        if lines or acks is not None:
+            self.step("publishing")
+            self.transport.publish(node.me, [line for _, line in lines], acks=acks)
+            mark_published(store, [seq for seq, _ in lines])
+            report.published += len(lines)
+        with store.transaction(CommitPoint.SYNCED) as db:
+            if acks is not None:
+                put(db, Meta.ACKS, published_text(acks))
+            put(db, Meta.TIP, pulled.tip if pulled.settled else None)
+            put(db, Meta.SYNCED_AT, node.now())
+
+    def _may_sign(self, *, raising: bool = False) -> str | None:
+        """Why nothing may be signed now, or None. With `raising`, that is a DmpError `conflict`."""
+        reason = pause_reason(self.node)
+        if reason is not None and raising:
+            raise DmpError(Code.CONFLICT, reason)
+        return reason
+
+    def _pauses(self) -> Iterator[float]:
+        """Growing pauses in seconds, each with jitter so that two replicas do not meet again and again."""
+        pause = _FIRST_PAUSE
+        while True:
+            yield pause * (0.5 + self.jitter.random())
+            pause = min(_LONGEST_PAUSE, pause * 2)
+
+
+@dataclass(slots=True)
+class _Pulled:
+    """Where the first half of a pass left off: the tip it saw, own ops the far side lacks, and whether
+    everything it holds was dealt with."""
+
+    tip: str
+    lacking: Sequence[int]
+    settled: bool
+
+
+def waiting_to_publish(node: Node) -> int:
+    """How much of this replica's own is still to be signed or published."""
+    db = node.store.db
+    (unpublished,) = db.execute("SELECT count(*) FROM unpublished").fetchone()
+    return outbox.waiting(db) + int(unpublished)
+
+
+def make_firm(node: Node, team: Team) -> None:
+    """Being admitted under the founding makes it certain (4.5)."""
+    if not team.firm and node.me in team.view.members:
+        with node.store.transaction(CommitPoint.PINNED) as db:
+            put(db, Meta.FIRM, "1")
+
+
+def note_skipped(node: Node, skipped: Sequence[Skipped]) -> None:
+    """Record what on the far side was passed over: junk in a lane is somebody's, and people should know."""
+    if not skipped:
+        return
+    with node.store.transaction(CommitPoint.PROBLEM) as db:
+        for each in skipped:
+            text = f"{each.count} line(s) of {each.place} were passed over from line {each.line} on: {each.reason}"
+            problems.note(
+                db, problems.Problem(f"transport:{each.place}", text, each.replica, None, node.now())
+            )

@@ -1,0 +1,73 @@
+"""Admitting: an invited machine by the machine that invited it, any other by its fingerprint (4.4, 11.4)."""
+
+from collections.abc import Mapping
+
+from core.errors import Code, DmpError
+from crypto.keys import KeyBody
+from crypto.roster.bodies import Admit, Role
+from replica.node import Node
+from replica.records import problems
+from replica.records.commits import CommitPoint
+from replica.team.changes import sign_change
+from replica.team.roster import Team
+
+
+def admit_invited(node: Node, team: Team) -> list[str]:
+    """Admit every machine that proves an invite issued here; return their ids.
+
+    An invite admits one machine: the only claimant that proves it, of the handle it names, before it expires.
+    """
+    if not team.view.is_member(node.me) or not team.firm:
+        return []
+    admitted = []
+    for invite, replica in _sole_claimants(node, team).items():
+        key = team.keys[replica]
+        with node.store.transaction(CommitPoint.ADMITTED) as db:
+            sign_change(
+                node, db, Admit(replica, key.handle, Role.MEMBER, key.fingerprint, (), observer=False)
+            )
+            db.execute("UPDATE invites SET spent = 1 WHERE id = ?", (invite,))
+            problems.clear(db, f"invite:{invite}")
+        admitted.append(replica)
+    return admitted
+
+
+def _sole_claimants(node: Node, team: Team) -> Mapping[str, str]:
+    """The invites of this replica that exactly one waiting machine proves, and that machine."""
+    claimants: dict[str, list[str]] = {}
+    for replica in team.view.pending:
+        key = team.keys.get(replica)
+        invite = None if key is None else team.view.invited_by(replica, key)
+        if invite is not None and invite.by == node.me:
+            claimants.setdefault(invite.id, []).append(replica)
+    found = {}
+    for invite_id, replicas in claimants.items():
+        why = _why_not(node, invite_id, replicas)
+        if why is None:
+            found[invite_id] = replicas[0]
+            continue
+        with node.store.transaction(CommitPoint.PROBLEM) as db:
+            problems.note(db, problems.Problem(f"invite:{invite_id}", why, at=node.now()))
+    return found
+
+
+def _why_not(node: Node, invite_id: str, replicas: list[str]) -> str | None:
+    row = node.store.db.execute("SELECT expires, spent FROM invites WHERE id = ?", (invite_id,)).fetchone()
+    who = " and ".join(sorted(replicas))
+    if row is None or row[1]:
+        return f"{who} used an invite that was spent already; admit it by its fingerprint if you know it"
+    if row[0] < node.now():
+        return f"{who} used an invite that expired; admit it by its fingerprint, or invite it again"
+    if len(replicas) > 1:
+        return f"{who} used the same invite; admit the right one by its fingerprint"
+    return None
+
+
+def pending_key(team: Team, replica: str) -> KeyBody:
+    """The key of a machine that waits to be admitted. Raises DmpError `not-found` on `replica`."""
+    key = team.keys.get(replica)
+    if replica not in team.view.pending or key is None:
+        raise DmpError(
+            Code.NOT_FOUND, f"{replica} does not wait to be admitted; see `dmp team pending`", "replica"
+        )
+    return key

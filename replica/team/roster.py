@@ -1,0 +1,99 @@
+"""The team as this replica knows it: the founding it follows, the decided keys, the folded roster.
+
+All of it is derived from key claims and verified roster ops, by the pure functions of `crypto.roster`.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from core.errors import Code, DmpError
+from crypto.keys import KeyBody
+from crypto.lane import Claim, key_claims
+from crypto.op import Op, read_entry
+from crypto.roster.claims import resolve
+from crypto.roster.ops import RosterOp
+from crypto.roster.view import View
+from replica.records import ops
+from replica.records.meta import Meta, get, roster_version
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """A folded roster, with the key decided for each replica it knows."""
+
+    founding: str
+    firm: bool
+    view: View
+    keys: Mapping[str, KeyBody]
+
+    def ready(self, me: str) -> bool:
+        """Whether mail may leave and be applied: admitted, under a founding that is certain (9.0)."""
+        return self.firm and me in self.view.members
+
+    def describe(self, replica: str) -> str:
+        """A replica in a person's words: `bob's laptop (bob-0000000b)`."""
+        key = self.keys.get(replica)
+        member = self.view.members.get(replica)
+        if key is None:
+            return replica
+        return f"{member.handle if member else key.handle}'s {key.device} ({replica})"
+
+
+class TeamReader:
+    """Folds the roster when something was added to it, and remembers the result until then."""
+
+    def __init__(self) -> None:
+        self._seen: tuple[int, str | None, str | None] | None = None
+        self._team: Team | None = None
+
+    def read(self, db: sqlite3.Connection) -> Team | None:
+        """The team, or None while no founding is followed."""
+        now = (roster_version(db), get(db, Meta.FOUNDING), get(db, Meta.FIRM))
+        if now != self._seen:
+            self._team = fold_team(db)
+            self._seen = now
+        return self._team
+
+
+def fold_team(db: sqlite3.Connection, unsigned: Iterable[RosterOp] = ()) -> Team | None:
+    """Fold the stored roster, with ops that are not signed yet added to it.
+
+    None while no founding is followed, or the one that is has not been read yet.
+    """
+    founding = get(db, Meta.FOUNDING)
+    stored = stored_roster_ops(db)
+    if founding is None or all(op.hash != founding for op in stored):
+        return None
+    view, keys = resolve(founding, stored_claims(db), [*stored, *unsigned])
+    return Team(founding, get(db, Meta.FIRM) == "1", view, keys)
+
+
+def need_team(team: Team | None) -> Team:
+    """`team`, or DmpError `not-found` while there is none."""
+    if team is None:
+        raise DmpError(
+            Code.NOT_FOUND,
+            "this replica is in no team yet; found one with `dmp team found NAME --git REMOTE`, "
+            "or join one with `dmp join [CODE] --git REMOTE`",
+        )
+    return team
+
+
+def stored_claims(db: sqlite3.Connection) -> dict[str, list[Claim]]:
+    """Every key claim kept, by replica."""
+    claims: dict[str, list[Claim]] = {}
+    for replica, line in db.execute("SELECT replica, line FROM claims ORDER BY replica, fingerprint"):
+        claims.setdefault(replica, []).extend(key_claims(replica, [bytes(line)]))
+    return claims
+
+
+def stored_roster_ops(db: sqlite3.Connection) -> list[RosterOp]:
+    """Every verified roster op, each with the fingerprint of the key that signed its chain."""
+    fingerprints = {name: position.fingerprint for name, position in ops.positions(db).items()}
+    found = []
+    for replica, line in ops.roster_lines(db):
+        op = read_entry(line)
+        assert isinstance(op, Op)
+        found.append(RosterOp.of(op, fingerprints[replica]))
+    return found

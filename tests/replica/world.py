@@ -1,0 +1,102 @@
+"""A team of replicas in one process: real stores and keys, one far side in memory, clocks a test sets."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from core.inputs import Sender, SendInput
+from core.message import Message
+from replica.node import Node, create, opened
+from replica.sync import Report, SyncPass
+from replica.team import commands
+from transports.base import Transport
+from transports.memory import MemoryRemote, MemoryTransport
+
+START = 1_790_000_000_000
+
+
+@dataclass
+class Clock:
+    """A wall clock in milliseconds that a test moves."""
+
+    ms: int = START
+
+    def __call__(self) -> int:
+        return self.ms
+
+
+def no_sleep(_seconds: float) -> None:
+    """Pauses cost a test nothing."""
+
+
+@dataclass
+class Machine:
+    """One replica on its own machine."""
+
+    node: Node
+    transport: Transport
+    clock: Clock
+
+    @property
+    def me(self) -> str:
+        return self.node.me
+
+    def pass_(self, **changes: object) -> SyncPass:
+        return SyncPass(self.node, self.transport, sleep=no_sleep, jitter=Random(1), **changes)  # type: ignore[arg-type]
+
+    def sync(self) -> Report:
+        return self.pass_().run()
+
+    def send(self, to: str, body: str, **members: object) -> Message:
+        given = SendInput.from_json({"to": [to], "kind": "message", "body": body, **members})  # type: ignore[dict-item]
+        return self.node.engine.send(Sender(self.node.address, True), given).message
+
+    def inbox(self) -> list[Message]:
+        return [message for _, message in self.node.engine.inbox(self.node.address)]
+
+
+@dataclass
+class World:
+    """Replicas that share one far side. Each machine has a clock of its own."""
+
+    folder: Path
+    remote: MemoryRemote = field(default_factory=MemoryRemote)
+    stack: ExitStack = field(default_factory=ExitStack)
+    seed: int = 7
+
+    def machine(self, handle: str, name: str | None = None) -> Machine:
+        """Make a replica and open it."""
+        clock = Clock()
+        root = self.folder / (name or handle)
+        create(root, handle, f"{name or handle}-laptop", wall=clock, random=self._random())
+        return self.open(root, clock)
+
+    def open(self, root: Path, clock: Clock | None = None) -> Machine:
+        clock = clock or Clock()
+        node = self.stack.enter_context(opened(root, wall=clock, random=self._random()))
+        return Machine(node, MemoryTransport(self.remote), clock)
+
+    def _random(self):  # type: ignore[no-untyped-def]
+        self.seed += 1
+        return Random(self.seed).randbytes
+
+    def team(self, *handles: str) -> list[Machine]:
+        """Found a team with the first machine, and invite and admit the others."""
+        first, *others = [self.machine(handle) for handle in handles]
+        commands.found_team(first.pass_(), "Orchard")
+        for other in others:
+            code = commands.invite(first.pass_(), other.node.handle)
+            commands.join(other.pass_(), code.encode())
+            first.sync()
+            other.sync()
+        return [first, *others]
+
+
+@contextmanager
+def world(folder: Path) -> Iterator[World]:
+    """A world whose stores are closed at the end."""
+    made = World(folder)
+    with made.stack:
+        yield made
