@@ -10,7 +10,7 @@ from crypto.op import Op
 from crypto.roster.bodies import Body, read_body
 
 Position: TypeAlias = tuple[int, int, str, int]
-"""Where an op stands in the fold: milliseconds, counter, replica, seq. Nothing else is "before" or "after"."""
+"""Where an op stands in the fold: milliseconds, counter, replica, seq. "Before" and "after" mean it."""
 
 
 class Key(Protocol):

@@ -73,6 +73,21 @@ Rank: TypeAlias = tuple[Tier, Position]
 """Seniority: the tier, then the position of the grant it rests on. The smaller rank is the better one."""
 
 
+class _Floors:
+    """By seq, the position of the last removal that cuts below it."""
+
+    __slots__ = ("_floors", "_seqs")
+
+    def __init__(self, removals: Iterable[Removal]) -> None:
+        cuts = sorted((removal.after_seq, removal.position) for removal in removals)
+        self._seqs = [after_seq for after_seq, _ in cuts]
+        self._floors = list(accumulate((position for _, position in cuts), max))
+
+    def at(self, seq: int) -> Position:
+        cut = bisect_left(self._seqs, seq)
+        return self._floors[cut - 1] if cut else NOWHERE
+
+
 class Cuts:
     """The accepted removals of one replica."""
 
@@ -100,21 +115,6 @@ class Cuts:
 
 
 NO_CUTS: Final = Cuts()
-
-
-class _Floors:
-    """By seq, the position of the last removal that cuts below it."""
-
-    __slots__ = ("_floors", "_seqs")
-
-    def __init__(self, removals: Iterable[Removal]) -> None:
-        cuts = sorted((removal.after_seq, removal.position) for removal in removals)
-        self._seqs = [after_seq for after_seq, _ in cuts]
-        self._floors = list(accumulate((position for _, position in cuts), max))
-
-    def at(self, seq: int) -> Position:
-        cut = bisect_left(self._seqs, seq)
-        return self._floors[cut - 1] if cut else NOWHERE
 
 
 @dataclass(slots=True)

@@ -56,7 +56,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Invite:
-    """A published invite and the replica that published it; `expires` is its text, and judged nowhere here."""
+    """A published invite and the replica that published it; `expires` is its text, not judged here."""
 
     id: str
     pub: str
