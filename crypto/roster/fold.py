@@ -97,7 +97,7 @@ def _void(removals: Iterable[Removal], decisions: Decisions, walk: Walk) -> dict
         if each.hash in spared:
             reasons[each.hash] = Ignored.LAST_ADMIN
         else:
-            reasons[each.hash] = Ignored.VOID if walk.holds(each) else Ignored.NO_RIGHT
+            reasons[each.hash] = Ignored.OUTRANKED if walk.holds(each) else Ignored.NO_RIGHT
     return reasons
 
 

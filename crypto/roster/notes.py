@@ -31,7 +31,7 @@ class Ignored(Enum):
     OBSERVING_ADMIN = "an observer cannot be an admin"
     CUT_MISSING = "it takes rights away without saying from which op on"
     OTHER_INVITE_ID = "its invite id is not that of its key"
-    VOID = "removals that rank before it stand against it"
+    OUTRANKED = "too many contested removals rank before it"
     LAST_ADMIN = "it would leave the team without an admin"
     ALREADY_ADMITTED = "the replica was admitted before"
     ALREADY_CLOSED = "the legacy window was closed before"

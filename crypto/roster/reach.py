@@ -118,11 +118,13 @@ class Reach:
 
     def affects(self, removal: Removal, other: Removal) -> bool:
         """Whether accepting a removal may change whether another holds its right (federation wire 5.24)."""
+        return self.affects_own_ops(removal, other) or self.may_give(removal, other)
+
+    def may_give(self, removal: Removal, other: Removal) -> bool:
+        """Whether accepting a removal may even give another its right, by changing who was let in and how."""
         extent = self.extent(removal)
-        return (
-            bool(extent.links & self.bit(other.publisher))
-            or self.affects_own_ops(removal, other)
-            or (bool(extent.holders & self.bit(other.target)) and self._may_share_handle(other))
+        return bool(extent.links & self.bit(other.publisher)) or (
+            bool(extent.holders & self.bit(other.target)) and self._may_share_handle(other)
         )
 
     def unaffected(self, removals: Sequence[Removal]) -> list[Removal]:

@@ -42,9 +42,35 @@ def decide(charter: Charter, ops: Iterable[RosterOp]) -> Decisions:
     reach = Reach(charter, ops)
     possible = [found for found in map(removal, ops) if found is not None and reach.could_ever_hold(found)]
     judge = Judge(charter, reach.grants)
-    up_front = _UpFront(judge, reach, possible)
-    outcome = settle(Contest(up_front.accepted, up_front.open), judge.evaluate, MAX_EVALUATIONS)
-    return Decisions(outcome.accepted, outcome.spared, judge.evaluations)
+    if not possible:
+        return Decisions((), (), judge.evaluations)
+    bare = judge.evaluate(())
+    candidates = _could_hold(judge, reach, possible, bare)
+    while True:
+        up_front = _UpFront(judge, reach, candidates, bare)
+        outcome = settle(Contest(up_front.accepted, up_front.open), judge.evaluate, MAX_EVALUATIONS)
+        result = judge.evaluate(outcome.accepted)
+        gained = [each for each in _without(possible, candidates) if result.holds(each)]
+        if not gained or judge.evaluations >= MAX_EVALUATIONS:
+            return Decisions(outcome.accepted, outcome.spared, judge.evaluations)
+        candidates = _in_order([*candidates, *gained])
+
+
+def _could_hold(judge: "Judge", reach: Reach, removals: Sequence[Removal], bare: Walk) -> list[Removal]:
+    """Return those that hold their right with no removal accepted, or with one that could hold its own (5.23).
+
+    What gains its right only from several at once is seen when these are decided.
+    """
+    held = [each for each in removals if bare.holds(each)]
+    rest = _without(removals, held)
+    for cut in held:  # which grows as it is walked
+        if judge.evaluations >= MAX_EVALUATIONS:
+            return list(removals)
+        if any(reach.may_give(cut, each) for each in rest):
+            under = judge.evaluate((cut,))
+            held += [each for each in rest if under.holds(each)]
+            rest = _without(rest, held)
+    return _in_order(held)
 
 
 class Judge:
@@ -67,32 +93,13 @@ class Judge:
 class _UpFront:
     """The decisions that do not depend on how any contest ends."""
 
-    def __init__(self, judge: Judge, reach: Reach, removals: Sequence[Removal]) -> None:
+    def __init__(self, judge: Judge, reach: Reach, removals: Sequence[Removal], bare: Walk) -> None:
         self._judge = judge
         self._reach = reach
         self.accepted: list[Removal] = []
-        self.open: list[Removal] = []
+        self.open = list(removals)
         """Those not decided (yet), in fold order."""
-        if removals:
-            bare = judge.evaluate(())
-            self.open = self._could_hold(removals, bare)
-            self._decide(bare)
-
-    def _could_hold(self, removals: Sequence[Removal], bare: Walk) -> list[Removal]:
-        """Those that hold their right with no removal accepted, or with one that could hold its own
-        (5.23).
-        """
-        held = [each for each in removals if bare.holds(each)]
-        rest = [each for each in removals if not bare.holds(each)]
-        for cut in held:  # which grows as it is walked
-            if self._judge.evaluations >= MAX_EVALUATIONS:
-                held += rest
-                break
-            if any(self._reach.affects(cut, each) for each in rest):
-                under = self._judge.evaluate((cut,))
-                held += [each for each in rest if under.holds(each)]
-                rest = [each for each in rest if not under.holds(each)]
-        return sorted(held, key=lambda each: each.position)
+        self._decide(bare)
 
     def _decide(self, walk: Walk) -> None:
         while self.open and self._judge.evaluations < MAX_EVALUATIONS:
@@ -138,6 +145,10 @@ class _UpFront:
         for replica in replicas:
             mask |= self._reach.bit(replica)
         return mask
+
+
+def _in_order(removals: Sequence[Removal]) -> list[Removal]:
+    return sorted(removals, key=lambda each: each.position)
 
 
 def _without(removals: Sequence[Removal], taken: Sequence[Removal]) -> list[Removal]:
