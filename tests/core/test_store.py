@@ -1,0 +1,104 @@
+"""The database file: migrations, permissions, waiting for one's turn."""
+
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+
+from core.commits import CommitPoint
+from core.errors import Code
+from core.store import Store, database
+from core.store.schema import MIGRATIONS
+from tests.core.support import ADA, draft, refused, world
+
+MORE = "CREATE TABLE mine (id TEXT PRIMARY KEY);\nCREATE INDEX mine_by_id ON mine (id);"
+
+
+def tables(store: Store) -> set[str]:
+    return {row[0] for row in store.db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+
+def test_a_store_is_its_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "dmp.db"
+    one = world(path)
+    one.engine.send(ADA, draft())
+    for file in tmp_path.iterdir():
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    one.store.close()
+
+
+def test_migrations_run_once_in_order_and_an_application_appends_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "dmp.db"
+    Store.open(path, MIGRATIONS).close()
+    Store.open(path, MIGRATIONS).close()
+    grown = Store.open(path, (*MIGRATIONS, MORE))
+    assert {"messages", "deliveries", "mine"} <= tables(grown)
+    assert grown.db.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS) + 1,)
+    grown.close()
+
+
+def test_a_migration_that_fails_leaves_the_store_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "dmp.db"
+    with refused(Code.UNAVAILABLE, None):
+        Store.open(path, (*MIGRATIONS, MORE, "CREATE TABLE mine (id TEXT);"))
+    store = Store.open(path, MIGRATIONS)
+    assert "mine" not in tables(store)
+    store.close()
+
+
+def test_a_store_of_a_newer_version_is_refused_untouched(tmp_path: Path) -> None:
+    path = tmp_path / "dmp.db"
+    Store.open(path, (*MIGRATIONS, MORE)).close()
+    before = path.read_bytes()
+    with refused(Code.UNAVAILABLE, None):
+        Store.open(path, MIGRATIONS)
+    assert path.read_bytes() == before
+
+
+def test_what_is_no_store_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("not a database " * 100)
+    for path in (tmp_path, tmp_path / "absent" / "dmp.db", tmp_path / "text"):
+        with refused(Code.UNAVAILABLE, None):
+            Store.open(path, MIGRATIONS)
+
+
+def test_a_store_that_stays_busy_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 20)
+    one, other = world(tmp_path / "dmp.db"), world(tmp_path / "dmp.db")
+    with one.store.transaction("test"), refused(Code.UNAVAILABLE, None):
+        other.engine.send(ADA, draft())
+    assert other.engine.send(ADA, draft()).message
+    one.store.close()
+    other.store.close()
+
+
+def test_a_transaction_that_raises_is_undone_and_the_next_one_runs() -> None:
+    store = Store.open(":memory:", (MORE,))
+    with pytest.raises(sqlite3.IntegrityError), store.transaction("test") as db:
+        db.execute("INSERT INTO mine VALUES ('a'), ('b'), ('a')")
+    with store.transaction("test") as db:
+        db.execute("INSERT INTO mine VALUES ('b')")
+    assert store.db.execute("SELECT id FROM mine").fetchall() == [("b",)]
+
+
+def test_reads_see_one_state_and_join_the_open_transaction(tmp_path: Path) -> None:
+    one, other = world(tmp_path / "dmp.db"), world(tmp_path / "dmp.db")
+    with one.store.reading() as db:
+        before = db.execute("SELECT count(*) FROM messages").fetchone()
+        other.engine.send(ADA, draft())
+        assert db.execute("SELECT count(*) FROM messages").fetchone() == before
+    assert one.store.db.execute("SELECT count(*) FROM messages").fetchone() != before
+    with one.store.transaction("test"), one.store.reading() as db:
+        assert db.in_transaction
+    one.store.close()
+    other.store.close()
+
+
+def test_the_observer_is_called_around_each_commit_and_not_around_what_was_undone() -> None:
+    seen: list[tuple[str, str]] = []
+    store = Store.open(":memory:", (MORE,), observer=lambda point, when: seen.append((point, when)))
+    assert seen == [(CommitPoint.MIGRATE, "before"), (CommitPoint.MIGRATE, "after")]
+    with pytest.raises(KeyError), store.transaction("test"):
+        raise KeyError
+    assert len(seen) == 2
