@@ -93,8 +93,8 @@ def read_lane(
         lambda: kept,
         cursor.head,
         Rules(key, horizon_ms, cut, wanted),
-        remembered or History(),
-        memory or SignatureMemory(),
+        History() if remembered is None else remembered,
+        SignatureMemory() if memory is None else memory,
     )
     found, outcome = walk(lane, MemorySide(), _Entries)
     return LaneResult(

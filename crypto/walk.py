@@ -90,6 +90,9 @@ class SignatureMemory:
                 self.keep(read, key, holds)
         return holds
 
+    def __len__(self) -> int:
+        return len(self._judged)
+
     def recall(self, read: Unverified, key: bytes) -> bool | None:
         """Return the judgement of an entry, None where there is none."""
         return self._judged.get((key, read.hash))
@@ -276,12 +279,12 @@ class _Reading:
 
     def run(self) -> Outcome:
         """Read every line, then judge what is left. A fork makes the outcome worthless."""
-        lines = accepted = 0
+        lines = taken = 0
         for raw in self._lane.lines():
             lines += 1
-            accepted += self._feed(raw)
+            taken += self._feed(raw)
         self._pool_from = MAX_SEQ + 1
-        accepted += self._drain()
+        self._drain()
         places = Counter[_Place]()
         for line in self._side.waiting():
             place = self._place(line)
@@ -294,40 +297,38 @@ class _Reading:
                 self._gap = self._gap_before(line)
         waiting = places[_Place.BEYOND]
         outcome = Outcome(self._head, waiting=waiting)
-        outcome.skipped = lines - accepted - waiting - places[_Place.KNOWN]
+        outcome.skipped = lines - taken - waiting - places[_Place.KNOWN]
         self._judge_followers(outcome)
         return outcome
 
     # On the way
 
-    def _feed(self, raw: bytes) -> int:
-        """Read one line; return how many entries the chain grew by."""
+    def _feed(self, raw: bytes) -> bool:
+        """Read one line; return whether it was taken at once."""
         read = read_line(raw)
         if read.replica != self._lane.replica or read.seq is None or read.seq >= self._below:
-            return 0
+            return False
         if isinstance(read, Unreadable):
             if read.prev is not None:
                 self._wait(Waiting(read.seq, "", read.prev, raw))
-            return 0
+            return False
         if read.hash in self._lane.rules.wanted and not read.pruned and tampering(read) is None:
             self._sink.restore(read)
         if read.prev == self._tip and read.seq < self._pool_from and self._judge(read) is _FOLLOWS:
             self._accept(read)
-            return 1 + self._drain()
+            self._drain()
+            return True
         self._wait(Waiting(read.seq, read.hash, read.prev, raw))
-        return 0
+        return False
 
     def _wait(self, line: Waiting) -> None:
         self._side.put(line)
         self._any_waiting = True
 
-    def _drain(self) -> int:
-        """Go on along the lines that were waiting; return how many entries the chain grew by."""
-        grown = 0
+    def _drain(self) -> None:
+        """Go on along the lines that were waiting."""
         while self._any_waiting and (read := self._next_waiting()) is not None:
             self._accept(read)
-            grown += 1
-        return grown
 
     def _next_waiting(self) -> Unverified | None:
         """Return the best line of the first entry that follows, by seq and hash, or None."""
