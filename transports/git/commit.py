@@ -57,23 +57,21 @@ class Draft:
         return [] if found is None else self.snapshot.tree(found, limit)
 
     def _segments(self, own: Sequence[Entry], lines: Sequence[bytes]) -> list[Entry]:
-        readable = dict(lane(own).segments)
-        current = segments.newest(list(readable), segments.first_seq(lines))
-        if current is None or (data := self._continued(readable[current])) is None:
-            continued = None
-        else:
-            continued = (current, data)
         # Whatever has a segment's name takes it, a link as well: only what is written here is replaced.
         taken = {entry.name.decode("utf-8", "replace") for entry in own}
         return [
             file_entry(written.name.encode("ascii"), self._blob(written.data))
-            for written in segments.append(lines, taken, continued)
+            for written in segments.append(lines, taken, self._newest(own, lines))
         ]
 
-    def _continued(self, oid: str) -> bytes | None:
-        """Return the bytes of the newest segment, or None where it is too long to go on with."""
+    def _newest(self, own: Sequence[Entry], lines: Sequence[bytes]) -> tuple[str, bytes] | None:
+        """Return the newest segment and its bytes; None where there is none, or it is too long to go on with."""
+        readable = dict(lane(own).segments)
+        name = segments.newest(readable, segments.first_seq(lines))
+        if name is None:
+            return None
         try:
-            return self.snapshot.objects.read(oid, "blob", SEGMENT_BYTES)
+            return name, self.snapshot.objects.read(readable[name], "blob", SEGMENT_BYTES)
         except UnusableError:
             return None
 

@@ -20,7 +20,7 @@ _VERSION: Final = 1
 _SCHEMA: Final = f"""
     CREATE TABLE segments (
         lane TEXT NOT NULL, name TEXT NOT NULL, oid TEXT NOT NULL, size INTEGER NOT NULL,
-        lines INTEGER NOT NULL, top INTEGER NOT NULL, heads BLOB, notes TEXT NOT NULL,
+        lines INTEGER NOT NULL, top INTEGER NOT NULL, heads BLOB, notes TEXT,
         PRIMARY KEY (lane, name)
     ) WITHOUT ROWID;
     CREATE TABLE turns (
@@ -120,9 +120,7 @@ class SegmentIndex:
             "SELECT name, oid, size, lines, top, heads, notes FROM segments WHERE lane = ?", (replica,)
         )
         return {
-            name: Scan(
-                oid, size, lines, top, _unpack(heads), tuple(Note(*note) for note in json.loads(notes))
-            )
+            name: Scan(oid, size, lines, top, _unpack(heads), _unpack_notes(notes))
             for name, oid, size, lines, top, heads, notes in rows
         }
 
@@ -133,7 +131,7 @@ class SegmentIndex:
             [
                 (
                     *(replica, name, scan.oid, scan.size, scan.lines, scan.top, _pack(scan.heads)),
-                    json.dumps([(note.line, note.count, note.reason) for note in scan.notes]),
+                    _pack_notes(scan.notes),
                 )
                 for name, scan in scans.items()
             ],
@@ -152,6 +150,14 @@ class SegmentIndex:
             [(lane, turn.turn, turn.since, turn.resume) for lane, turn in turns.items()],
         )
         self._db.execute("COMMIT")
+
+
+def _pack_notes(notes: tuple[Note, ...]) -> str | None:
+    return json.dumps([(note.line, note.count, note.reason) for note in notes]) if notes else None
+
+
+def _unpack_notes(notes: str | None) -> tuple[Note, ...]:
+    return () if notes is None else tuple(Note(*note) for note in json.loads(notes))
 
 
 def _is_busy(error: Exception) -> bool:

@@ -92,10 +92,10 @@ class Reading:
 
     def _folders(self, since: Mapping[str, int]) -> dict[str, str]:
         try:
-            return self.snapshot.lanes()
+            return self.snapshot.folders()
         except UnusableError as error:
             self.report.skipped.append(Skipped("", "fed", 0, 1, str(error)))
-        found = {replica: self.snapshot.lane_of(replica) for replica in since}
+        found = {replica: self.snapshot.folder(replica) for replica in since}
         return {replica: folder for replica, folder in found.items() if folder is not None}
 
     def _in_turn(self, folders: Mapping[str, str], since: Mapping[str, int]) -> Iterator[str]:
