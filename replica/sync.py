@@ -94,6 +94,7 @@ class SyncPass:
     def _persist(self, send: Callable[["Report", "_Pulled"], None]) -> Report:
         """Try until a publish is not overtaken, inside the budget."""
         report = Report()
+        refusals = 0
         deadline = self.monotonic() + self.budget_seconds
         for pause in self._pauses():
             report.attempts += 1
@@ -102,8 +103,8 @@ class SyncPass:
                 break
             except (Behind, Refused) as lost:
                 # A hook may refuse one push and take the next; one that refuses twice means it.
-                final = isinstance(lost, Refused) and report.attempts > 1
-                if final or self.monotonic() + pause >= deadline:
+                refusals += isinstance(lost, Refused)
+                if refusals > 1 or self.monotonic() + pause >= deadline:
                     raise
                 self.step("someone else published first; trying again")
                 self.sleep(pause)

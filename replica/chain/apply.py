@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from crypto.chain import Cursor, Head
+from crypto.clock import Reading
 from crypto.lane import LaneResult
 from crypto.op import Entry, Op, Stub
 from replica.chain.clock import adopt_reading
 from replica.chain.quotas import take_from_quota
 from replica.chain.verify import Verified
 from replica.mail.notices import announce
-from replica.mail.outcome import Outcome, Verdict
+from replica.mail.outcome import DATED_AHEAD, Outcome, Verdict
 from replica.mail.receive import Receiver
 from replica.mail.refusals import content_missing, queue_refusal
 from replica.mail.reports import apply_state
@@ -102,11 +103,14 @@ class Applier:
                 if (None if known is None else known.cursor.head) != lanes[replica].head:
                     lanes[replica].blocked = True
             moved: set[str] = set()
+            latest: Reading | None = None
             for entry in batch:
                 lane = lanes[entry.replica]
                 if not lane.blocked and self._one(db, team, receiver, lane, entry, result):
                     moved.add(entry.replica)
-                    adopt_reading(db, self.node.me, entry.hlc)
+                    latest = entry.hlc  # ops come in the order of their clocks
+            if latest is not None:
+                adopt_reading(db, self.node.me, latest)
             for replica in moved:
                 lane = lanes[replica]
                 ops.set_position(db, replica, ops.Position(lane.fingerprint, Cursor(lane.head)))
@@ -123,6 +127,10 @@ class Applier:
     ) -> bool:
         """Apply one op; True when its chain's cursor moves past it."""
         outcome = self._standing(db, team, entry) or self._content(db, receiver, entry)
+        if outcome.verdict is Verdict.PARKED and self._parked(db, entry.replica) >= MAX_PARKED:
+            outcome = Outcome.wait(
+                f"quota:{entry.replica}", f"{MAX_PARKED} ops of {entry.replica} wait to be judged already"
+            )
         if outcome.subject:
             self._note(db, outcome, entry)
         if outcome.verdict is Verdict.WAIT:
@@ -134,6 +142,7 @@ class Applier:
                 "INSERT OR REPLACE INTO parked (replica, seq, reason) VALUES (?, ?, ?)",
                 (entry.replica, entry.seq, outcome.reason),
             )
+            result.held |= outcome.reason == DATED_AHEAD
         result.applied += outcome.verdict is Verdict.APPLIED
         result.refused += outcome.verdict is Verdict.REFUSED
         lane.head = Head(entry.seq, entry.hash, entry.hlc)
@@ -165,10 +174,6 @@ class Applier:
             return None
         if not team.ready(self.node.me):
             return Outcome.wait()
-        if self._parked(db, replica) >= MAX_PARKED:
-            return Outcome.wait(
-                f"quota:{replica}", f"{MAX_PARKED} ops of {replica} wait to be judged already"
-            )
         if self.node.me in (entry.to or ()) and not take_from_quota(
             db, replica, entry.type, self.node.wall()
         ):
@@ -253,6 +258,7 @@ class Applier:
                         continue
                     outcome = self._open(db, receiver, op)
                     if outcome.verdict is Verdict.PARKED:
+                        result.held |= outcome.reason == DATED_AHEAD
                         continue
                     db.execute("DELETE FROM parked WHERE replica = ? AND seq = ?", (replica, seq))
                     problems.clear(db, f"op:{replica}:{seq}")

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import ClassVar
 
+DATED_AHEAD = "its message is dated too far ahead; it is kept until that time comes"
+
 
 class Verdict(Enum):
     """Whether the cursor moves past an op, and what is left to do about it."""

@@ -25,7 +25,7 @@ from crypto.clock import MAX_CLOCK_LEAD_MS, Reading
 from crypto.op import ABSENT, Op
 from crypto.sealing import SealError, open_sealed
 from replica.mail.notices import Announcement
-from replica.mail.outcome import Outcome
+from replica.mail.outcome import DATED_AHEAD, Outcome
 from replica.mail.payloads import MailPayload, MailTarget, parse_mail
 from replica.mail.settlement import answer_arrived, question_arrived
 from replica.mail.speaks_for import Speech, speaks_for
@@ -78,7 +78,7 @@ class Receiver:
         """A message's clock may lead neither its op's nor this machine's by more than the lead allowed."""
         reading = Reading.parse(message.hlc or "")
         if reading.ms > min(op.hlc.ms, self.node.wall()) + MAX_CLOCK_LEAD_MS:
-            return Outcome.parked(f"op:{op.replica}:{op.seq}", "its message is dated too far ahead; kept")
+            return Outcome.parked(f"op:{op.replica}:{op.seq}", DATED_AHEAD)
         return None
 
     def _steps(self, db: sqlite3.Connection, op: Op, message: Message, payload: MailPayload) -> Outcome:

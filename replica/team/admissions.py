@@ -1,5 +1,6 @@
 """Admitting: an invited machine by the machine that invited it, any other by its fingerprint (4.4, 11.4)."""
 
+import sqlite3
 from collections.abc import Mapping
 
 from core.errors import Code, DmpError
@@ -9,7 +10,7 @@ from replica.node import Node
 from replica.records import problems
 from replica.records.commits import CommitPoint
 from replica.team.changes import sign_change
-from replica.team.roster import Team
+from replica.team.roster import Team, stored_claims
 
 
 def admit_invited(node: Node, team: Team) -> list[str]:
@@ -63,11 +64,21 @@ def _why_not(node: Node, invite_id: str, replicas: list[str]) -> str | None:
     return None
 
 
-def pending_key(team: Team, replica: str) -> KeyBody:
-    """The key of a machine that waits to be admitted. Raises DmpError `not-found` on `replica`."""
-    key = team.keys.get(replica)
-    if replica not in team.view.pending or key is None:
+def waiting_key(db: sqlite3.Connection, team: Team, replica: str, fingerprint: str) -> KeyBody:
+    """The key of this fingerprint among those that claim a waiting machine's id; usually there is one.
+
+    Raises DmpError: `not-found` on `replica`, `conflict` on `fingerprint` when no claim has it.
+    """
+    claims = stored_claims(db).get(replica, [])
+    if not claims or replica in team.view.members or replica in team.view.revoked:
         raise DmpError(
             Code.NOT_FOUND, f"{replica} does not wait to be admitted; see `dmp team pending`", "replica"
         )
-    return key
+    for claim in claims:
+        if claim.fingerprint == fingerprint:
+            return claim.key
+    raise DmpError(
+        Code.CONFLICT,
+        f"{replica} has another fingerprint; compare it with its owner again, and admit nothing until it fits",
+        "fingerprint",
+    )

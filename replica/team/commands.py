@@ -29,9 +29,10 @@ from replica.records import ops
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put, raise_roster_version
 from replica.sync import Report, SyncPass
-from replica.team.admissions import pending_key
+from replica.team.admissions import waiting_key
 from replica.team.changes import sign_change
 from replica.team.roster import need_team
+from transports.base import TransportError
 
 INVITE_DAYS: Final = 7
 SAME_INVITE_MS: Final = 2 * 60_000
@@ -45,11 +46,15 @@ _MAX_REASON: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Founded:
-    """A team that was founded, and its recovery code, which is kept nowhere."""
+    """A team that was founded, and its recovery code, which is kept nowhere.
+
+    `unpublished` is why the far side did not take it yet; the next sync tries again.
+    """
 
     team_id: str
     name: str
     recovery_code: str
+    unpublished: TransportError | None = None
 
 
 def found_team(sync: SyncPass, name: str) -> Founded:
@@ -60,7 +65,6 @@ def found_team(sync: SyncPass, name: str) -> Founded:
     node = sync.node
     name = _text(name, "name", _MAX_NAME)
     seed = node.random(SEED_BYTES)
-    founded: list[str] = []
 
     def say() -> None:
         if get(node.store.db, Meta.FOUNDING) is not None:
@@ -71,14 +75,17 @@ def found_team(sync: SyncPass, name: str) -> Founded:
             node.signer.append(db, "roster", CloseLegacy(()).to_json())
             follow(node.store, Founding(op.hash, node.me, key_body.fingerprint, name))
             put(db, Meta.FIRM, "1")
-        founded.append(op.hash)
 
-    if own_head(node)[0] and get(node.store.db, Meta.FOUNDING) is not None:
-        raise DmpError(Code.CONFLICT, "this replica is in a team already; one replica serves one team")
     refuse_second_team(node)
-    sync.publish(say)
-    team = need_team(node.team)
-    return Founded(team.view.team_id, team.view.name, recovery_code(seed))
+    unpublished: TransportError | None = None
+    try:
+        sync.publish(say)
+    except TransportError as error:
+        if not own_head(node)[0]:
+            raise
+        unpublished = error  # signed, so its recovery code is the only one there will be
+    view = need_team(node.team).view
+    return Founded(view.team_id, view.name, recovery_code(seed), unpublished)
 
 
 def refuse_second_team(node: Node) -> None:
@@ -145,6 +152,8 @@ def join(sync: SyncPass, code: str | None) -> Report:
         held = None if code is None else InviteCode.decode(code.strip())
     except CodeError as error:
         raise invalid("code", str(error)) from None
+    if _asked_already(node, held):
+        return sync.run()
     refuse_second_team(node)
     if held is not None:
         with node.store.transaction(CommitPoint.JOINED) as db:
@@ -160,6 +169,14 @@ def join(sync: SyncPass, code: str | None) -> Report:
             _announce(node, held)
 
     return sync.publish(say)
+
+
+def _asked_already(node: Node, held: InviteCode | None) -> bool:
+    """Whether this replica asked to join this very team before: asking again only asks for news."""
+    team = node.team
+    if team is None or not own_head(node)[0] or node.me in team.view.revoked:
+        return False
+    return team.view.founder != node.me and (held is None or held.team == team.view.team_id)
 
 
 def _no_team(held: InviteCode | None) -> str:
@@ -201,13 +218,7 @@ def admit(sync: SyncPass, replica: str, fingerprint: str, role: Role = Role.MEMB
     node = sync.node
 
     def say() -> None:
-        key = pending_key(need_team(node.team), replica)
-        if fingerprint.strip().upper() != key.fingerprint:
-            raise DmpError(
-                Code.CONFLICT,
-                f"{replica} has another fingerprint; compare it with its owner again, and admit nothing until it fits",
-                "fingerprint",
-            )
+        key = waiting_key(node.store.db, need_team(node.team), replica, fingerprint.strip().upper())
         with node.store.transaction(CommitPoint.ADMITTED) as db:
             sign_change(node, db, Admit(replica, key.handle, role, key.fingerprint))
 
