@@ -53,13 +53,15 @@ def needs(vector: Vector) -> str | None:
         return "channels"
     if any(has_gate_data(step.get("input", {}).get("data")) for step in when if step["op"] != "parseAddress"):
         return "gates"
-    if then.get("voided") or then.get("gateEffects") or "$gate" in json.dumps(when):
+    if any(
+        word in json.dumps(vector) for word in ('"voided": ["', '"voided": 1', '"gateEffects": ["', "$gate")
+    ):
         return "gates"
     for index, step in enumerate(when):
         refused = index < len(expected) and expected[index] and not expected[index]["ok"]
         if step["op"] == "send" and step["input"].get("wake") == "request" and not refused:
             return "wakes"
-    if any(text in json.dumps(then) for text in ('"limited"', '"downgraded": true', "$notice")):
+    if any(word in json.dumps(then) for word in ('"limited"', '"downgraded": true', "$notice")):
         return "guardrails"
     return None
 

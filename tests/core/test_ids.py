@@ -1,11 +1,14 @@
 """Ids are ULIDs that rise whatever the clock does (sections 1.4, 13.7)."""
 
+import os
 import re
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.ids import Ulids
+from core.store.messages import insert_message
 from tests.core.support import ADA, OTHER_TASK, draft, world
 
 FORM = re.compile("m-[0-7][0-9a-hjkmnp-tv-z]{25}")
@@ -44,3 +47,12 @@ def test_ids_go_on_rising_after_a_restart_with_the_clock_set_back() -> None:
     after = one.engine.send(ADA, draft("human:bob", OTHER_TASK))
     assert before.message.id < after.message.id
     assert max(d.id for d in before.deliveries) < min(d.id for d in after.deliveries)
+
+
+def test_another_replicas_ids_do_not_push_this_hosts_own_ahead() -> None:
+    one = world()
+    before = one.engine.send(ADA, draft("human:bob")).message
+    future = Ulids(os.urandom).after("m-", None, one.now + 10**9)
+    with one.store.transaction("test") as db:
+        insert_message(db, replace(before, id=future, thread=future, origin="bob-00000002"))
+    assert before.id < one.engine.send(ADA, draft("human:bob")).message.id < future

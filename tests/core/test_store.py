@@ -2,7 +2,9 @@
 
 import sqlite3
 import stat
+import time
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -71,6 +73,27 @@ def test_a_store_that_stays_busy_is_unavailable(tmp_path: Path, monkeypatch: pyt
     assert other.engine.send(ADA, draft()).message
     one.store.close()
     other.store.close()
+
+
+class Refusing:
+    """A connection on which setting WAL mode is refused twice, as while another process does the same."""
+
+    def __init__(self) -> None:
+        self.tries = 0
+
+    def execute(self, _: str) -> None:
+        self.tries += 1
+        if self.tries < 3:
+            error = sqlite3.OperationalError("database is locked")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+            raise error
+
+
+def test_setting_wal_mode_is_tried_again_since_sqlite_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    db = Refusing()
+    database._write_ahead(cast(sqlite3.Connection, db))
+    assert db.tries == 3
 
 
 def test_a_transaction_that_raises_is_undone_and_the_next_one_runs() -> None:
