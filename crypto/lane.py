@@ -1,14 +1,13 @@
-"""What one lane says, for a reader that holds its lines in memory (federation wire 2.3 and 2.4)."""
+"""What one lane says, for a reader that holds its lines in memory (federation wire 2.3)."""
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
 
 from crypto.chain import Cursor, is_signed
 from crypto.clock import Reading
-from crypto.keys import KeyBody, KeyBodyError, parse_key_body
-from crypto.op import ABSENT, ZERO_HASH, Entry, Op, Unverified, read_line, tampering
+from crypto.keys import KeyBody
+from crypto.op import Entry, Op, Unverified, read_line, tampering
 from crypto.side import MemorySide
 from crypto.walk import (
     REPEATED_KEYS,
@@ -20,12 +19,6 @@ from crypto.walk import (
     Stall,
     walk,
 )
-
-MAX_KEY_CLAIMS: Final = 4
-"""Claims of one id that are kept, besides those there is a reason to keep."""
-
-CLAIM_OPS: Final = 8
-"""Ops of a claimed chain that are read while its key is undecided."""
 
 
 class History:
@@ -145,92 +138,3 @@ def verified_entries(replica: str, lines: Iterable[bytes], key: bytes) -> Iterat
 
 def _is_authentic(read: Unverified, key: bytes) -> bool:
     return tampering(read) is None and is_signed(read, key)
-
-
-# Who a lane may belong to
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A self-signed key op: somebody's claim that its key is the replica's.
-
-    `roster_op` is the first roster op of the chain it starts, where that is among its first ops: a `found`
-    or a `recover` is what can make a claim count without anybody admitting it.
-    """
-
-    op: Op
-    key: KeyBody
-    roster_op: Op | None
-
-    @property
-    def hash(self) -> str:
-        """The opHash of the key op."""
-        return self.op.hash
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of the claimed key."""
-        return self.key.fingerprint
-
-
-def key_claims(replica: str, lines: Iterable[bytes], *, named: Collection[str] = ()) -> list[Claim]:
-    """Return the claims that a lane makes, in ascending order of their fingerprints (federation wire 2.4).
-
-    Kept are the first MAX_KEY_CLAIMS, and beyond them each whose fingerprint is `named` by an admission or
-    whose chain soon has a `found` or a `recover`: somebody who floods an id cannot crowd those out.
-    """
-    starts: dict[tuple[str, str], tuple[Unverified, KeyBody, bytes]] = {}
-    followers: dict[str, list[tuple[str, bytes]]] = {}
-    for raw in lines:
-        read = read_line(raw)
-        if not isinstance(read, Unverified) or read.replica != replica:
-            continue
-        key = _announced(read)
-        if key is not None:
-            starts[key.fingerprint, read.hash] = read, key, raw
-        elif read.prev != ZERO_HASH:
-            followers.setdefault(read.prev, []).append((read.hash, raw))
-    kept: dict[str, Claim] = {}
-    room = MAX_KEY_CLAIMS
-    for (fingerprint, hash_), (read, key, raw) in sorted(starts.items(), key=lambda item: item[0]):
-        may_exceed = fingerprint in named or hash_ in followers
-        if fingerprint in kept or not (room or may_exceed) or not is_signed(read, key.sign_key):
-            continue
-        claim = _claim(replica, read, key, _reachable(hash_, raw, followers))
-        if room or fingerprint in named or _stands_out(claim):
-            kept[fingerprint] = claim
-            room = max(0, room - 1)
-    return list(kept.values())
-
-
-def _announced(read: Unverified) -> KeyBody | None:
-    """Return the key that an entry announces if it is a key op as its signer wrote it."""
-    if read.type != "key" or read.prev != ZERO_HASH or read.pruned or tampering(read) is not None:
-        return None
-    try:
-        return parse_key_body(None if read.body is ABSENT else read.body)
-    except KeyBodyError:
-        return None
-
-
-def _reachable(start: str, raw: bytes, followers: dict[str, list[tuple[str, bytes]]]) -> list[bytes]:
-    """Return the lines that may be among the first ops of the chain that starts with `start`."""
-    lines, ends = [raw], {start}
-    for _ in range(CLAIM_OPS - 1):
-        found = [line for end in ends for line in followers.get(end, ())]
-        lines += [raw for _, raw in found]
-        ends = {hash_ for hash_, _ in found}
-    return lines
-
-
-def _claim(replica: str, read: Unverified, key: KeyBody, lines: list[bytes]) -> Claim:
-    op = read.entry()
-    assert isinstance(op, Op)
-    chain = read_lane(replica, lines, Cursor(), key).entries[:CLAIM_OPS]
-    roster_op = next((entry for entry in chain if isinstance(entry, Op) and entry.type == "roster"), None)
-    return Claim(op, key, roster_op)
-
-
-def _stands_out(claim: Claim) -> bool:
-    body = None if claim.roster_op is None else claim.roster_op.body
-    return isinstance(body, dict) and body.get("action") in ("found", "recover")

@@ -14,8 +14,9 @@ from core.store import Store
 from core.timestamp import timestamp
 from crypto.chain import Cursor
 from crypto.clock import MAX_CLOCK_LEAD_MS
+from crypto.key_claims import MAX_KEY_CLAIMS, key_claims
 from crypto.keys import KeyBody
-from crypto.lane import MAX_KEY_CLAIMS, LaneResult, key_claims, read_lane
+from crypto.lane import LaneResult, read_lane
 from crypto.op import to_line
 from crypto.roster.founding import Founding, Pin, foundings
 from crypto.roster.ops import RosterOp

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from core.errors import Code, DmpError
+from crypto.key_claims import Claim, key_claims
 from crypto.keys import KeyBody
-from crypto.lane import Claim, key_claims
 from crypto.op import Op, read_entry
 from crypto.roster.claims import resolve
 from crypto.roster.ops import RosterOp

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crypto.lane import MAX_KEY_CLAIMS, Claim, key_claims
+from crypto.key_claims import MAX_KEY_CLAIMS, Claim, key_claims
 from crypto.op import Op, to_line
 from tests.crypto.publisher import ADA, BOB, Publisher, lines
 

@@ -4,8 +4,9 @@ from crypto.canonical import JsonValue
 from crypto.chain import Cursor
 from crypto.clock import Reading
 from crypto.invites import invite_id, invite_proof, public_of
+from crypto.key_claims import key_claims
 from crypto.keys import InviteProof, KeyBody, Secrets
-from crypto.lane import key_claims, read_lane
+from crypto.lane import read_lane
 from crypto.op import ZERO_HASH, Op, make_op, to_line
 from crypto.roster import RosterOp, foundings, resolve
 from crypto.roster.bodies import Action, Admit, CloseLegacy, Found, OpenInvite, Role
