@@ -123,8 +123,8 @@ class Engine:
                 reply_to=question.id,
                 data={"type": "x-closed", "reason": reason},
             )
-            try:
-                self._validate(system, given, question)
+            try:  # without the question: a close makes none of its choices
+                self._validate(system, given, None)
             except DmpError as error:
                 raise invalid("reason", error.message) from None
             message = self._compose(system, given, question, given.to, self.clock())
@@ -213,10 +213,6 @@ class Engine:
     def announce(self, message: Message, deliveries: Collection[Delivery]) -> tuple[Delivery, ...]:
         """Publish a committed message to readers and dispatch its deliveries, returned as they are then."""
         self._outbox.announce(message)
-        return self._outbox.dispatch(message, deliveries)
-
-    def dispatch(self, message: Message, deliveries: Collection[Delivery]) -> tuple[Delivery, ...]:
-        """Dispatch committed deliveries of a message (section 6.2), returned as they are then."""
         return self._outbox.dispatch(message, deliveries)
 
     def recover(self) -> Recovered:

@@ -1,10 +1,10 @@
-"""Text as section 1.4 counts and splits it: bytes of UTF-8, line breaks, blank."""
+"""Text as section 1.4 counts and trims it: bytes of UTF-8, line breaks, blank."""
 
 import json
 import re
 from typing import Final
 
-_LINE_BREAK: Final = re.compile("\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]")
+_LINE_BREAK: Final = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
 
 # ECMAScript's String.prototype.trim, spelled out; NEL is not in it, so Python's own strip() differs.
 _TRIMMED: Final = (
@@ -18,11 +18,6 @@ _SHOWN: Final = 80
 def utf8_len(text: str) -> int:
     """Return the length of a text in bytes of UTF-8. Raises UnicodeEncodeError for a lone surrogate."""
     return len(text) if text.isascii() else len(text.encode())
-
-
-def lines(text: str) -> list[str]:
-    """Split a text at every line break; one without any is one line."""
-    return _LINE_BREAK.split(text)
 
 
 def is_one_line(text: str) -> bool:

@@ -70,6 +70,15 @@ def test_a_close_answers_without_a_delivery_of_its_own(one: World) -> None:
         one.engine.reply(ADA, question.id, ReplyInput("late"))
 
 
+def test_a_close_makes_no_choice_whatever_is_offered(one: World) -> None:
+    handoff = one.engine.send(BOB, draft("human:ada", kind="handoff")).message
+    gate = replace(ask(one), id="m-gate", thread="m-gate", data={"type": "future"})
+    with one.store.transaction("test") as db:
+        insert_message(db, gate)
+    for question in (handoff, ask(one), gate):
+        assert one.engine.close(question.id, "over").choice is None
+
+
 def test_only_an_open_question_closes(one: World) -> None:
     with refused(Code.NOT_FOUND, "replyTo"):
         one.engine.close("m-absent", "x")
