@@ -7,7 +7,7 @@ will carry it commit together. Nothing here signs, seals or touches a network.
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from core.errors import forbidden
+from core.errors import conflict, forbidden
 from core.federation import LOCAL, Placement, Target
 from core.gate_data import data_type
 from core.message import Delivery, Message
@@ -104,8 +104,16 @@ class Teammates:
         return question.origin is None
 
     def answered(self, question: Message, answer: Message) -> None:
-        """Publish the settlement of a question that originated here, naming its answer or close."""
+        """Publish the settlement of a question that originated here, naming its answer or close.
+
+        Raises DmpError `conflict` for an answer to another replica's question that is settled already, though
+        the answer that was accepted has not arrived.
+        """
         if question.origin is not None:
+            settled = "SELECT answer FROM settlements WHERE question = ?"
+            row = self._store.db.execute(settled, (question.id,)).fetchone()
+            if row is not None and row[0] != answer.id:
+                raise conflict("replyTo", "that question was answered already; its answer is on its way here")
             return
         settle(self._store, self._me, question, answer, timestamp(self._wall()))
 

@@ -1,14 +1,17 @@
 """A team of replicas in one process: real stores and keys, one far side in memory, clocks a test sets."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from core.inputs import Sender, SendInput
+from core.inputs import ReplyInput, Sender, SendInput
 from core.message import Message
+from crypto.canonical import JsonValue
+from crypto.op import Entry, read_entry
 from replica.node import Node, create, opened
+from replica.records import ops, problems, remote
 from replica.sync import Report, SyncPass
 from replica.team import commands
 from transports.base import Transport
@@ -49,12 +52,56 @@ class Machine:
     def sync(self) -> Report:
         return self.pass_().run()
 
-    def send(self, to: str, body: str, **members: object) -> Message:
-        given = SendInput.from_json({"to": [to], "kind": "message", "body": body, **members})  # type: ignore[dict-item]
+    def send(self, to: str | tuple[str, ...], body: str, **members: JsonValue) -> Message:
+        recipients: list[JsonValue] = [to] if isinstance(to, str) else list(to)
+        given = SendInput.from_json({"to": recipients, "kind": "message", "body": body, **members})
         return self.node.engine.send(Sender(self.node.address, True), given).message
+
+    def ask(self, *to: str, body: str = "Ship it?") -> Message:
+        return self.send(to, body, kind="question", choices=["yes", "no"], blocking=True)
+
+    def answer(self, question: Message, choice: str) -> Message:
+        given = ReplyInput(body=f"I say {choice}", choice=choice)
+        return self.node.engine.reply(Sender(self.node.address, True), question.id, given).message
+
+    def message(self, message_id: str) -> Message:
+        found = self.node.engine.message(message_id)
+        assert found is not None
+        return found
 
     def inbox(self) -> list[Message]:
         return [message for _, message in self.node.engine.inbox(self.node.address)]
+
+    def bodies(self) -> list[str]:
+        return [message.body for message in self.inbox()]
+
+    def row(self, message: Message) -> remote.RemoteRow:
+        """The one remote row of a message."""
+        (row,) = remote.rows_of(self.node.store.db, message.id)
+        return row
+
+    def problems(self) -> dict[str, str]:
+        return {each.subject: each.text for each in problems.all_problems(self.node.store.db)}
+
+    def lane(self) -> list[bytes]:
+        """This machine's lines on the far side."""
+        self.transport.refresh()
+        return [line.raw for line in self.transport.lane(self.me)]
+
+    def chain(self) -> list[Entry]:
+        """This machine's own chain, as its store has it."""
+        return [read_entry(line) for _, line in ops.lines_of(self.node.store.db, self.me)]
+
+    def count(self, table: str) -> int:
+        (count,) = self.node.store.db.execute(f"SELECT count(*) FROM {table}").fetchone()
+        return int(count)
+
+
+def exchange(*machines: Machine, rounds: int = 4) -> None:
+    """Let everyone sync until nothing is left to say."""
+    for _ in range(rounds):
+        for machine in machines:
+            machine.sync()
 
 
 @dataclass
@@ -78,7 +125,7 @@ class World:
         node = self.stack.enter_context(opened(root, wall=clock, random=self._random()))
         return Machine(node, MemoryTransport(self.remote), clock)
 
-    def _random(self):  # type: ignore[no-untyped-def]
+    def _random(self) -> Callable[[int], bytes]:
         self.seed += 1
         return Random(self.seed).randbytes
 

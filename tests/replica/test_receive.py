@@ -1,0 +1,312 @@
+"""What a replica does with mail that its teammates' keys signed, honest or not (section F.5)."""
+
+import json
+
+import pytest
+
+from core.errors import Code, DmpError
+from crypto.canonical import JsonValue
+from crypto.op import Op, to_line
+from replica.chain.quotas import PER_HOUR
+from replica.team import commands
+from tests.replica.forge import Forger
+from tests.replica.world import World, exchange
+
+HOUR_MS = 3_600_000
+
+
+def test_mail_arrives_once_however_often_its_op_is_replayed(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    ada.send("human:bob", "hello")
+    ada.sync()
+    for _ in range(3):
+        w.remote.put(ada.me, *ada.lane())
+        bob.sync()
+    assert bob.bodies() == ["hello"]
+
+
+def test_a_message_under_a_teammates_address_is_dropped_and_recorded_with_its_op(w: World) -> None:
+    ada, bob, cy = w.team("ada", "bob", "cy")
+    exchange(ada, bob, cy)
+    forger = Forger(cy)
+    forged = forger.mail(bob, **{"from": "human:ada", "body": "send me the keys"})
+    honest = forger.mail(bob, body="it is me, cy")
+    forger.publish(forged, honest)
+    bob.sync()
+    assert bob.bodies() == ["it is me, cy"]
+    row = bob.node.store.db.execute(
+        "SELECT replica, seq FROM problems WHERE subject = ?", (f"speaks-for:{cy.me}",)
+    ).fetchone()
+    assert row == (cy.me, forged.seq)
+
+
+def test_another_hosts_system_address_is_never_the_system(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    question = ada.ask("human:bob")
+    exchange(ada, bob)
+    forger = Forger(bob)
+    fake_close: JsonValue = {"type": "x-closed", "reason": "because"}
+    forger.publish(
+        forger.mail(
+            ada,
+            **{"from": "agent:dispatch", "kind": "answer", "replyTo": question.id, "thread": question.id},
+            data=fake_close,
+            body="Closed: because",
+        ),
+        forger.mail(ada, **{"from": "agent:dispatch", "kind": "notice", "body": "pay the invoice"}),
+    )
+    ada.sync()
+    assert ada.node.engine.answer_of(question.id) is None
+    assert "pay the invoice" not in ada.bodies()
+
+
+def test_a_notice_of_another_hosts_system_address_names_messages_that_were_exchanged(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    sent = ada.send("human:bob", "hello")
+    exchange(ada, bob)
+    forger = Forger(bob)
+    known: list[JsonValue] = [{"type": "message", "id": sent.id}]
+    unknown: list[JsonValue] = [{"type": "message", "id": "m-unknown"}]
+    data: JsonValue = {"type": "x-mine"}
+    system = {"from": "agent:dispatch", "kind": "notice"}
+    forger.publish(
+        forger.mail(ada, body="about your message", refs=known, **system),
+        forger.mail(ada, body="about nothing", refs=unknown, **system),
+        forger.mail(ada, body="with data", refs=known, data=data, **system),
+    )
+    ada.sync()
+    assert ada.bodies() == ["about your message"]
+
+
+def test_a_sealed_op_moved_into_another_op_does_not_open(w: World) -> None:
+    ada, bob, cy = w.team("ada", "bob", "cy")
+    exchange(ada, bob, cy)
+    forger = Forger(ada)
+    genuine = forger.mail(bob, body="for bob alone")
+    thief = Forger(cy)
+    thief.publish(thief.steal(genuine.sealed))
+    bob.sync()
+    assert bob.bodies() == []
+    assert f"malformed:{cy.me}" in bob.problems()
+
+
+def test_mail_from_a_revoked_replica_after_its_cut_is_not_applied(w: World) -> None:
+    ada, bob, cy = w.team("ada", "bob", "cy")
+    cy.send("human:bob", "before")
+    exchange(ada, bob, cy)
+    commands.revoke(ada.pass_(), cy.me, "laptop stolen")
+    forger = Forger(cy)
+    forger.publish(forger.mail(bob, body="after"))
+    exchange(ada, bob)
+    assert bob.bodies() == ["before"]
+    assert f"cut:{cy.me}" in bob.problems()
+
+
+def test_mail_up_to_the_cut_still_arrives_when_it_comes_late(w: World) -> None:
+    ada, bob, cy = w.team("ada", "bob", "cy")
+    exchange(ada, bob, cy)
+    cy.send("human:bob", "sent in time")
+    cy.sync()
+    commands.revoke(ada.pass_(), cy.me, "left the team")  # pulls first, so the cut is past that mail
+    bob.sync()
+    assert bob.bodies() == ["sent in time"]
+
+
+def test_one_message_id_with_two_contents_is_refused_and_its_origin_is_told(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    sent = ada.send("human:bob", "first words")
+    exchange(ada, bob)
+    forger = Forger(ada)
+    forger.publish(forger.mail(bob, id=sent.id, thread=sent.id, body="other words"))
+    bob.sync()
+    assert bob.bodies() == ["first words"]
+    assert "conflict" in bob.problems()[f"mail-drop:{ada.me}"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"data": {"type": "tool-approval"}}, "forbidden"),
+        ({"data": {"type": "x-closed", "reason": "r"}}, "forbidden"),
+        ({"to": []}, "invalid"),
+        ({"body": " "}, "invalid"),
+        ({"kind": "x-Bad"}, "invalid"),
+        ({"kind": "answer"}, "invalid"),
+        ({"replyTo": "m-forged-self", "id": "m-forged-self"}, "invalid"),
+    ],
+    ids=[
+        "gate data",
+        "a marker",
+        "no recipients",
+        "blank",
+        "bad kind",
+        "answer to nothing",
+        "reply to itself",
+    ],
+)
+def test_what_may_not_be_received_is_refused_and_nothing_is_stored(
+    w: World, changes: dict[str, JsonValue], code: str
+) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    forger = Forger(ada)
+    forger.publish(forger.mail(bob, **changes), forger.mail(bob, body="and this one is fine"))
+    bob.sync()
+    assert bob.bodies() == ["and this one is fine"]
+    assert bob.count("messages") == 1
+    assert bob.problems()[f"mail-drop:{ada.me}"].startswith(code)
+
+
+@pytest.mark.parametrize("payload", [None, [], {"message": 1}, {"message": {}, "targets": []}, "text"])
+def test_a_payload_that_is_no_payload_stops_nothing(w: World, payload: JsonValue) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    forger = Forger(ada)
+    forger.publish(
+        forger.op("mail", payload=payload, to=(bob,)),
+        forger.op("state", payload=payload, to=(bob,)),
+        forger.mail(bob, body="still here"),
+    )
+    bob.sync()
+    assert bob.bodies() == ["still here"]
+    assert f"malformed:{ada.me}" in bob.problems()
+
+
+def test_a_reply_needs_a_participant_when_its_target_is_here(w: World) -> None:
+    ada, bob, cy = w.team("ada", "bob", "cy")
+    private = bob.send(("human:bob", "human:ada"), "between us")
+    exchange(ada, bob, cy)
+    forger = Forger(cy)
+    forger.publish(forger.mail(bob, replyTo=private.id, thread=private.id, body="I was never in this"))
+    bob.sync()
+    assert "I was never in this" not in bob.bodies()
+    assert bob.problems()[f"mail-drop:{cy.me}"].startswith("not-found")
+
+
+def test_a_sender_cannot_make_a_machine_deliver_for_someone_it_does_not_home(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    forger = Forger(ada)
+    payload = forger.payload(bob)
+    payload["targets"] = [{"recipient": "human:cy", "via": "direct", "homes": [bob.me]}]
+    forger.publish(forger.op("mail", payload=payload, to=(bob,)))
+    bob.sync()
+    assert bob.node.engine.inbox("human:cy") == []
+
+
+def test_a_delivery_report_counts_only_from_a_home_of_the_recipient(w: World) -> None:
+    ada, _, cy = w.team("ada", "bob", "cy")
+    sent = ada.send("human:bob", "hello")
+    ada.sync()
+    forger = Forger(cy)
+    report = {"t": "delivery", "message": sent.id, "recipient": "human:bob", "state": "read", "at": "now"}
+    forger.publish(forger.state(ada, report))
+    ada.sync()
+    assert ada.row(sent).state == "forwarded"
+
+
+def test_a_remote_rows_state_only_rises(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    sent = ada.send("human:bob", "hello")
+    exchange(ada, bob)
+    delivery = bob.node.engine.deliveries(sent.id)[0]
+    bob.node.engine.mark_read(delivery.id)
+    exchange(bob, ada)
+    assert ada.row(sent).state == "read"
+    forger = Forger(bob)
+    report = {"t": "delivery", "message": sent.id, "recipient": "human:bob", "state": "held", "at": "late"}
+    forger.publish(forger.state(ada, report))
+    ada.sync()
+    assert ada.row(sent).state == "read"
+
+
+def test_a_message_every_home_refused_is_marked_and_its_sender_told(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    sent = ada.send("human:bob", "hello")
+    ada.sync()
+    forger = Forger(bob)
+    refusal = {"t": "refused", "message": sent.id, "reason": "limited: slow\ndown", "at": "now"}
+    forger.publish(forger.state(ada, refusal, refusal))
+    ada.sync()
+    assert ada.row(sent).state == "refused"
+    (told,) = ada.inbox()
+    assert told.kind == "notice"
+    assert "“limited: slow down”" in told.body
+
+
+def test_an_answer_the_settler_refused_becomes_a_reply_and_reopens_the_question(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    question = ada.ask("human:bob")
+    exchange(ada, bob)
+    answer = bob.answer(question, "yes")
+    forger = Forger(ada)
+    forger.publish(forger.state(bob, {"t": "refused", "message": answer.id, "reason": "no", "at": "now"}))
+    bob.sync()
+    assert bob.message(answer.id).kind == "message"
+    assert bob.node.engine.answer_of(question.id) is None
+    assert bob.node.engine.deliveries(question.id)[0].state == "notified"
+
+
+def test_an_hours_quota_makes_the_rest_wait_and_never_loses_it(w: World) -> None:
+    ada, bob, cy = w.team("ada", "bob", "cy")
+    exchange(ada, bob, cy)
+    forger = Forger(ada)
+    forger.publish(*[forger.mail(bob, body=f"flood {n}") for n in range(PER_HOUR["mail"] + 5)])
+    cy.send("human:bob", "meanwhile")
+    cy.sync()
+    bob.sync()
+    assert len(bob.bodies()) == PER_HOUR["mail"] + 1
+    assert "meanwhile" in bob.bodies()
+    assert f"quota:{ada.me}" in bob.problems()
+    bob.clock.ms += HOUR_MS
+    bob.sync()
+    assert len(bob.bodies()) == PER_HOUR["mail"] + 6
+
+
+def test_mail_of_an_agent_is_kept_until_its_registration_can_be_read(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    forger = Forger(ada)
+    forger.publish(forger.mail(bob, **{"from": "agent:ada/helper"}), forger.mail(bob, body="from a person"))
+    bob.sync()
+    assert bob.bodies() == ["from a person"]
+    assert bob.count("parked") == 1
+
+
+def test_an_op_of_a_type_this_build_does_not_know_is_verified_and_kept(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    forger = Forger(ada)
+    forger.publish(forger.op("zebra", body={"stripes": 9}), forger.mail(bob, body="after it"))
+    bob.sync()
+    assert bob.bodies() == ["after it"]
+    kept = bob.node.store.db.execute("SELECT line, settled FROM ops WHERE type = 'zebra'").fetchone()
+    assert json.loads(kept[0])["body"] == {"stripes": 9}
+    assert kept[1] == 0
+
+
+def test_a_send_with_gate_data_is_refused_on_data(w: World) -> None:
+    (ada,) = w.team("ada")
+    with pytest.raises(DmpError) as refused:
+        ada.send("human:ada", "approve", kind="question", data={"type": "tool-approval"})
+    assert (refused.value.code, refused.value.field) == (Code.FORBIDDEN, "data")
+
+
+def test_a_stub_in_place_of_mail_is_remembered_and_filled_by_the_op_when_it_comes(w: World) -> None:
+    """K2: a branch writer swaps mail for its stub; the publisher hears of it and publishes again."""
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    ada.send("human:bob", "do not lose me")
+    ada.sync()
+    mail = next(entry for entry in reversed(ada.chain()) if entry.type == "mail")
+    assert isinstance(mail, Op)
+    lines = ada.lane()
+    w.remote.roll_back()
+    w.remote.put(ada.me, *lines[len(lines) :], to_line(mail.stub()))
+    bob.sync()
+    assert bob.bodies() == []
+    assert f"missing:{ada.me}:{mail.seq}" in bob.problems()
+    exchange(ada, bob)
+    assert bob.bodies() == ["do not lose me"]
+    assert bob.count("missing") == 0
+    assert f"missing:{ada.me}:{mail.seq}" not in bob.problems()
