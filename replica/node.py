@@ -1,7 +1,7 @@
 """An opened replica: its keys, its store, its host core, and what it knows of its team.
 
-Every command works on one of these, whether another process has the same directory open or not. Time and
-randomness come from outside.
+Every command works on one of these, whether another process has the same directory open or not. Time,
+randomness and whoever watches the commits come from outside.
 """
 
 import os
@@ -16,7 +16,7 @@ from core.engine import Engine
 from core.errors import Code, DmpError
 from core.host import QuietHost
 from core.ids import Ulids
-from core.store import Store
+from core.store import Observer, Store
 from core.timestamp import timestamp
 from crypto.keys import HANDLE, Secrets, mint_replica_id
 from replica.chain.signer import Signer
@@ -83,6 +83,7 @@ def create(
     *,
     wall: Callable[[], int] = wall_clock,
     random: Callable[[int], bytes] = os.urandom,
+    observer: Observer | None = None,
 ) -> str:
     """Make a replica of `handle` at `root`: fresh keys, an id, an empty store. Return the id.
 
@@ -100,7 +101,7 @@ def create(
     directory = Directory(root)
     directory.create()
     identity = Identity(mint_replica_id(handle, random), Secrets.generate(random), timestamp(wall()))
-    store = Store.open(directory.database, MIGRATIONS)
+    store = Store.open(directory.database, MIGRATIONS, observer=observer)
     try:
         with store.transaction(CommitPoint.CREATED) as db:
             if db.execute("SELECT 1 FROM ops LIMIT 1").fetchone() is not None:
@@ -125,6 +126,7 @@ def opened(
     *,
     wall: Callable[[], int] = wall_clock,
     random: Callable[[int], bytes] = os.urandom,
+    observer: Observer | None = None,
 ) -> Iterator[Node]:
     """Open the replica at `root` for the length of a `with` block.
 
@@ -133,7 +135,7 @@ def opened(
     """
     directory = Directory(root)
     identity = read_key_file(directory.key_file)
-    store = Store.open(directory.database, MIGRATIONS)
+    store = Store.open(directory.database, MIGRATIONS, observer=observer)
     try:
         if get(store.db, Meta.REPLICA) != identity.replica:
             raise DmpError(
