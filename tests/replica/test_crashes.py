@@ -19,6 +19,7 @@ from core.commits import CommitPoint as CorePoint
 from core.errors import DmpError
 from core.inputs import Sender, SendInput
 from core.message import Standing
+from crypto.canonical import JsonValue
 from crypto.chain import Cursor
 from crypto.key_claims import key_claims
 from crypto.lane import read_lane
@@ -102,11 +103,11 @@ class Story:
             machine.node, machine.transport = reopened.node, reopened.transport
             act()
 
-    def send(self, machine: Machine, key: str, *to: str, **members: object) -> None:
+    def send(self, machine: Machine, key: str, *to: str, **members: JsonValue) -> None:
         """Send under an idempotency key, as a client that may have to repeat itself does."""
         given = SendInput.from_json(
             {"to": list(to), "kind": "message", "body": key, "idempotencyKey": key, **members}
-        )  # type: ignore[dict-item]
+        )
         self.do(machine, lambda: machine.node.engine.send(Sender(machine.node.address, True), given))
 
 
