@@ -93,7 +93,8 @@ def branch_is_missing(said: str) -> bool:
 
 def speaks_of_damage(said: str) -> bool:
     """Whether a command may have failed because of the clone and not because of the remote."""
-    return _DAMAGED.search(said) is not None
+    here = "\n".join(line for line in said.splitlines() if not line.startswith("remote:"))
+    return _DAMAGED.search(here) is not None
 
 
 def unreachable(doing: str, said: str) -> Unreachable:
