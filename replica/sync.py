@@ -130,7 +130,7 @@ class SyncPass:
             keep_acks(node, team, self.transport.acks())
             make_firm(node, team)
         self.step("applying")
-        applied = Applier(node).apply(verified)
+        applied = Applier(node, self._applying).apply(verified)
         report.applied += applied.applied
         report.refused += applied.refused
         report.more = pull.report.more
@@ -164,6 +164,9 @@ class SyncPass:
                 put(db, Meta.ACKS, published_text(acks))
             put(db, Meta.TIP, pulled.tip if pulled.settled else None)
             put(db, Meta.SYNCED_AT, node.now())
+
+    def _applying(self, done: int, total: int) -> None:
+        self.step(f"applying {done} of {total}")
 
     def _may_sign(self, *, raising: bool = False) -> str | None:
         """Why nothing may be signed now, or None. With `raising`, that is a DmpError `conflict`."""

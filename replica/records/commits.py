@@ -7,6 +7,7 @@ class CommitPoint(StrEnum):
     """A transaction of the replica, by what it makes lasting."""
 
     CREATED = "created"  # a new replica and whose it is
+    BEGUN = "begun"  # a try to found or join: what an earlier one read is forgotten, its remote replaced
     FOUNDED = "founded"  # a founding, its recovery key and its roster ops
     JOINED = "joined"  # the remote and the key op of a machine that asks to be admitted
     PINNED = "pinned"  # which founding this replica follows

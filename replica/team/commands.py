@@ -4,6 +4,8 @@ Each is one pass that pulls and applies first, signs the change on top of what i
 The caller holds the directory's sync lock.
 """
 
+import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Final
@@ -27,6 +29,7 @@ from replica.chain.verify import follow
 from replica.node import Node
 from replica.records import ops
 from replica.records.commits import CommitPoint
+from replica.records.link import Link, may_change, remember, remembered
 from replica.records.meta import Meta, get, put, raise_roster_version
 from replica.sync import Report, SyncPass
 from replica.team.admissions import waiting_key
@@ -46,24 +49,30 @@ _MAX_REASON: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Founded:
-    """A team that was founded, and its recovery code, which is kept nowhere.
+    """A team that was founded, and its recovery code, which is kept nowhere: None when an earlier call gave it.
 
     `unpublished` is why the far side did not take it yet; the next sync tries again.
     """
 
     team_id: str
     name: str
-    recovery_code: str
+    recovery_code: str | None
     unpublished: TransportError | None = None
 
 
-def found_team(sync: SyncPass, name: str) -> Founded:
+def found_team(sync: SyncPass, name: str, link: Link | None = None) -> Founded:
     """Found a team: key op, founding with a recovery key, the legacy window closed.
+
+    `link` is what `sync` goes over, to be remembered. Where an earlier call signed the founding and no far
+    side took it, this one publishes it, over `link`.
 
     Raises DmpError: `invalid` on `name`; `conflict` when this replica is in a team, or the far side has one.
     """
     node = sync.node
     name = _text(name, "name", _MAX_NAME)
+    if _founded_unpublished(node, name):
+        _move(node, link)
+        return _founded(node, None, _publish_founding(sync))
     seed = node.random(SEED_BYTES)
 
     def say() -> None:
@@ -75,17 +84,73 @@ def found_team(sync: SyncPass, name: str) -> Founded:
             node.signer.append(db, "roster", CloseLegacy(()).to_json())
             follow(node.store, Founding(op.hash, node.me, key_body.fingerprint, name))
             put(db, Meta.FIRM, "1")
+            _remember(db, link)
 
     refuse_second_team(node)
-    unpublished: TransportError | None = None
+    _begin(node, None)
+    return _founded(node, recovery_code(seed), _publish_founding(sync, say))
+
+
+def _publish_founding(sync: SyncPass, say: Callable[[], None] = lambda: None) -> TransportError | None:
+    """Sign with `say` and publish; what kept the far side from taking a founding that is signed."""
     try:
         sync.publish(say)
     except TransportError as error:
-        if not own_head(node)[0]:
+        if not own_head(sync.node)[0]:
             raise
-        unpublished = error  # signed, so its recovery code is the only one there will be
+        return error  # signed, so its recovery code is the only one there will be
+    return None
+
+
+def _founded(node: Node, code: str | None, unpublished: TransportError | None) -> Founded:
     view = need_team(node.team).view
-    return Founded(view.team_id, view.name, recovery_code(seed), unpublished)
+    return Founded(view.team_id, view.name, code, unpublished)
+
+
+def _founded_unpublished(node: Node, name: str) -> bool:
+    """Whether this replica founded a team of this name that no far side is known to have."""
+    team = node.team
+    if team is None or team.view.founder != node.me or team.view.name != name:
+        return False
+    return may_change(node.store.db)
+
+
+def _begin(node: Node, invited_to: str | None) -> None:
+    """Forget what an earlier try read of a far side: as long as nothing is signed, none of it binds.
+
+    `invited_to` is the id of the team an invite names, the only one that is then followed.
+    """
+    with node.store.transaction(CommitPoint.BEGUN) as db:
+        for table in ("claims", "ops", "cursors", "parked", "missing", "acks"):
+            db.execute(f"DELETE FROM {table}")
+        db.execute("DELETE FROM problems WHERE subject NOT LIKE 'own:%'")
+        for name in (Meta.FOUNDING, Meta.FOUNDER, Meta.FOUNDER_FINGERPRINT, Meta.TIP):
+            put(db, name, None)
+        put(db, Meta.INVITED_TEAM, invited_to)
+        raise_roster_version(db)
+
+
+def _remember(db: sqlite3.Connection, link: Link | None) -> None:
+    if link is not None:
+        remember(db, link)
+
+
+def _move(node: Node, link: Link | None) -> None:
+    """Use another link from here on, which only does while nothing was published.
+
+    Raises DmpError `conflict` otherwise.
+    """
+    known = remembered(node.store.db)
+    if link is None or link == known:
+        return
+    if known is not None and not may_change(node.store.db):
+        raise DmpError(
+            Code.CONFLICT,
+            "this replica publishes over another remote or branch already; leave the address out of it: `dmp sync`",
+        )
+    with node.store.transaction(CommitPoint.BEGUN) as db:
+        remember(db, link)
+        put(db, Meta.TIP, None)
 
 
 def refuse_second_team(node: Node) -> None:
@@ -141,8 +206,10 @@ def _recent_invite(node: Node, handle: str) -> bytes | None:
     return unb64u(row[0], SEED_BYTES)
 
 
-def join(sync: SyncPass, code: str | None) -> Report:
+def join(sync: SyncPass, code: str | None, link: Link | None = None) -> Report:
     """Ask to be admitted: publish this replica's key, with the invite's proof where there is a code.
+
+    `link` is what `sync` goes over, to be remembered.
 
     Raises DmpError: `invalid` on `code`, `not-found` when no founding is there to follow, `conflict` when this
     replica's key was published before.
@@ -153,11 +220,10 @@ def join(sync: SyncPass, code: str | None) -> Report:
     except CodeError as error:
         raise invalid("code", str(error)) from None
     if _asked_already(node, held):
+        _move(node, link)
         return sync.run()
     refuse_second_team(node)
-    if held is not None:
-        with node.store.transaction(CommitPoint.JOINED) as db:
-            put(db, Meta.INVITED_TEAM, held.team)
+    _begin(node, None if held is None else held.team)
 
     def say() -> None:
         team = node.team
@@ -165,8 +231,9 @@ def join(sync: SyncPass, code: str | None) -> Report:
             raise DmpError(Code.NOT_FOUND, _no_team(held))
         if held is not None and team.view.team_id != held.team:
             raise DmpError(Code.CONFLICT, "this replica follows another team than the invite names")
-        with node.store.transaction(CommitPoint.JOINED):
+        with node.store.transaction(CommitPoint.JOINED) as db:
             _announce(node, held)
+            _remember(db, link)
 
     return sync.publish(say)
 
