@@ -299,6 +299,11 @@ class Applier:
             )
             ahead = (0 if lane.head is None else lane.head.seq) + 1, text
         self._keep_or_clear(db, f"clock:{replica}", replica, ahead)
+        passed_over = found.waiting + found.skipped
+        if passed_over or found.entries:
+            after = 0 if lane.head is None else lane.head.seq
+            text = f"{passed_over} line(s) in the lane of {replica} link to nothing in its log after op {after}"
+            self._keep_or_clear(db, f"lines:{replica}", replica, (after + 1, text) if passed_over else None)
         for seq in found.flagged:
             self._problem(
                 db, f"flagged:{replica}", "a line repeats a key; the last value counts", replica, seq

@@ -1,0 +1,119 @@
+"""The replica's directory: whose it is, who may read its keys, and what an interrupted `init` leaves."""
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from core.errors import Code, DmpError
+from replica import node as node_module
+from replica.home.keyfile import read_key_file
+from replica.node import create, opened
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_keys_and_store_are_their_owners_alone(tmp_path: Path) -> None:
+    os.umask(0o022)
+    root = tmp_path / "ada"
+    replica = create(root, "ada")
+    assert mode(root / "keys") == 0o700
+    assert mode(root / "keys" / "replica.json") == 0o600
+    assert mode(root / "state.db") == 0o600
+    content = json.loads((root / "keys" / "replica.json").read_text())
+    assert content["v"] == 1
+    assert content["replica"] == replica
+    assert set(content) == {"v", "replica", "signPriv", "signPub", "sealPriv", "sealPub", "createdAt"}
+
+
+@pytest.mark.parametrize("bits", [0o640, 0o604, 0o660, 0o644, 0o610])
+def test_keys_that_others_can_read_are_refused(tmp_path: Path, bits: int) -> None:
+    root = tmp_path / "ada"
+    create(root, "ada")
+    (root / "keys" / "replica.json").chmod(bits)
+    with pytest.raises(DmpError) as refused, opened(root):
+        pass
+    assert refused.value.code is Code.FORBIDDEN
+    assert "chmod 600" in refused.value.message
+
+
+def test_a_key_folder_others_can_write_is_refused(tmp_path: Path) -> None:
+    root = tmp_path / "ada"
+    create(root, "ada")
+    (root / "keys").chmod(0o777)
+    with pytest.raises(DmpError) as refused, opened(root):
+        pass
+    assert refused.value.code is Code.FORBIDDEN
+
+
+@pytest.mark.parametrize("damage", ["", "{}", "[1]", '{"replica": "ada-0000000a"}', "\x00"])
+def test_a_damaged_key_file_is_refused_and_kept(tmp_path: Path, damage: str) -> None:
+    root = tmp_path / "ada"
+    create(root, "ada")
+    path = root / "keys" / "replica.json"
+    path.write_text(damage)
+    with pytest.raises(DmpError) as refused:
+        read_key_file(path)
+    assert refused.value.code is Code.INVALID
+    assert path.read_text() == damage
+
+
+def test_a_directory_holds_one_replica(tmp_path: Path) -> None:
+    root = tmp_path / "ada"
+    create(root, "ada")
+    keys = (root / "keys" / "replica.json").read_bytes()
+    with pytest.raises(DmpError) as refused:
+        create(root, "bob")
+    assert refused.value.code is Code.CONFLICT
+    assert (root / "keys" / "replica.json").read_bytes() == keys
+
+
+def test_keys_beside_another_replicas_store_are_refused(tmp_path: Path) -> None:
+    create(tmp_path / "ada", "ada")
+    create(tmp_path / "bob", "bob")
+    (tmp_path / "ada" / "state.db").replace(tmp_path / "bob" / "state.db")
+    with pytest.raises(DmpError) as refused, opened(tmp_path / "bob"):
+        pass
+    assert refused.value.code is Code.INVALID
+
+
+def test_an_init_cut_short_before_its_keys_can_be_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "ada"
+
+    def dies(*_given: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(node_module, "write_key_file", dies)
+        with pytest.raises(KeyboardInterrupt):
+            create(root, "ada")
+    replica = create(root, "ada")
+    with opened(root) as node:
+        assert node.me == replica
+
+
+@pytest.mark.parametrize("handle", ["", "Ada", "a da", "-ada", "ada/..", "é", "a" * 65, "ada\n"])
+def test_a_handle_outside_the_grammar_makes_nothing(tmp_path: Path, handle: str) -> None:
+    with pytest.raises(DmpError) as refused:
+        create(tmp_path / "x", handle)
+    assert (refused.value.code, refused.value.field) == (Code.INVALID, "handle")
+    assert not (tmp_path / "x").exists()
+
+
+def test_two_replicas_of_one_person_have_different_ids_and_keys(tmp_path: Path) -> None:
+    ids = {create(tmp_path / name, "ada") for name in ("one", "two")}
+    keys = {read_key_file(tmp_path / name / "keys" / "replica.json").fingerprint for name in ("one", "two")}
+    assert len(ids) == len(keys) == 2
+
+
+def test_there_is_no_replica_where_nothing_was_made(tmp_path: Path) -> None:
+    with pytest.raises(DmpError) as refused, opened(tmp_path):
+        pass
+    assert refused.value.code is Code.NOT_FOUND
+    assert list(tmp_path.iterdir()) == []
