@@ -182,7 +182,7 @@ class TransportContract:
         assert {line.replica: line.raw for line in other.acks()} == {name: name.encode() for name in ids}
         assert read(other, dict.fromkeys(ids, 2)) == {name: lines[1:] for name, lines in wanted.items()}
 
-    def test_a_publish_on_an_old_view_is_refused_whole(self, near: Transport, other: Transport) -> None:
+    def test_r4_a_publish_on_an_old_view_is_refused_whole(self, near: Transport, other: Transport) -> None:
         ada, bob = Chain(ADA), Chain(BOB)
         near.refresh()
         other.refresh()

@@ -32,7 +32,7 @@ class Clone:
     def locked(self) -> Iterator[None]:
         """Be the only process that changes the clone, which exists and has no leftovers of a killed one.
 
-        Raises GitError, OSError.
+        Raises OSError.
         """
         handle = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -45,11 +45,15 @@ class Clone:
             os.close(handle)
 
     def rebuild(self) -> None:
-        """Throw the clone away and begin an empty one. Needs the lock. Raises GitError."""
+        """Throw the clone away and begin an empty one. Needs the lock. Raises OSError."""
         fresh = self.path.with_name("clone.new")
-        for folder in (fresh, self.path):
-            shutil.rmtree(folder, ignore_errors=True)
-        Runner(fresh, self._limits).local("init", "--bare", "--quiet", "--template=", "--", str(fresh))
+        for old in (fresh, self.path):
+            _remove(old)
+        # All that `git init --bare` would make that git needs, whatever its defaults are.
+        for folder in ("objects/pack", "refs/dmp"):
+            (fresh / folder).mkdir(parents=True)
+        (fresh / "HEAD").write_bytes(b"ref: refs/heads/none\n")
+        (fresh / "config").write_bytes(b"[core]\n\trepositoryformatversion = 0\n\tbare = true\n")
         fresh.rename(self.path)
 
     def is_broken(self) -> bool:
@@ -92,6 +96,13 @@ class Clone:
 def tip_ref(url: str, branch: str) -> str:
     """Return the ref under which a clone remembers this branch of this remote."""
     return "refs/dmp/" + hashlib.sha256(f"{url}\n{branch}".encode()).hexdigest()[:16]
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _listed(folder: Path) -> list[Path]:
