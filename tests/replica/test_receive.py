@@ -8,6 +8,8 @@ from core.errors import Code, DmpError
 from crypto.canonical import JsonValue
 from crypto.op import Op, to_line
 from replica.chain.quotas import PER_HOUR
+from replica.mail.receive import MAX_CANDIDATES
+from replica.mail.refusals import NOTICES, TIMES_AGAIN
 from replica.team import commands
 from tests.replica.forge import Forger
 from tests.replica.world import World, exchange
@@ -310,3 +312,49 @@ def test_a_stub_in_place_of_mail_is_remembered_and_filled_by_the_op_when_it_come
     assert bob.bodies() == ["do not lose me"]
     assert bob.count("missing") == 0
     assert f"missing:{ada.me}:{mail.seq}" not in bob.problems()
+
+
+def test_k6_answers_to_one_question_are_kept_up_to_a_cap(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    forger = Forger(ada)
+    answers = [
+        forger.mail(bob, kind="answer", replyTo="m-not-here", thread="m-not-here", body=f"candidate {number}")
+        for number in range(MAX_CANDIDATES + 50)
+    ]
+    forger.publish(*answers, forger.mail(bob, body="after the flood"))
+    bob.sync()
+    assert bob.bodies()[-1] == "after the flood"
+    assert bob.count("messages") == MAX_CANDIDATES + 1
+
+
+def test_k6_refusals_repeated_for_ever_tell_the_sender_a_few_times(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    sent = ada.send("human:bob", "hello")
+    exchange(ada, bob)
+    forger = Forger(bob)
+    refused: dict[str, JsonValue] = {"t": "refused", "message": sent.id, "reason": "no", "at": "now"}
+    held: dict[str, JsonValue] = {
+        "t": "delivery",
+        "message": sent.id,
+        "recipient": "human:bob",
+        "state": "held",
+        "at": "now",
+    }
+    forger.publish(*(forger.state(ada, refused, held) for _ in range(100)))
+    ada.sync()
+    assert len(ada.inbox()) <= NOTICES
+
+
+def test_k2_a_teammate_cannot_make_an_op_be_published_again_without_end(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    ada.send("human:bob", "hello")
+    exchange(ada, bob)
+    seq = next(entry.seq for entry in ada.chain() if entry.type == "mail")
+    forger = Forger(bob)
+    missing: dict[str, JsonValue] = {"t": "refused", "message": f"op-{seq}", "reason": "again", "at": "now"}
+    for _ in range(2 * TIMES_AGAIN):
+        forger.publish(forger.state(ada, missing))
+        ada.sync()
+    copies = sum(1 for line in ada.lane() if f'"seq":{seq},'.encode() in line)
+    assert copies == 1 + TIMES_AGAIN
