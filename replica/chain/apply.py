@@ -79,9 +79,10 @@ class Applier:
         lanes = {
             replica: _Lane(replica, team.keys[replica].fingerprint, chain.start.head)
             for replica, chain in verified.chains.items()
+            if replica in team.keys
         }
         queue = sorted(
-            (entry for chain in verified.chains.values() for entry in chain.found.entries),
+            (entry for replica in lanes for entry in verified.chains[replica].found.entries),
             key=lambda entry: (*entry.hlc.key, entry.replica, entry.seq),
         )
         for start in range(0, len(queue), BATCH):
@@ -270,8 +271,8 @@ class Applier:
     def _note_faults(self, lanes: dict[str, _Lane], verified: Verified) -> None:
         """Record where chains halt, stall or wait for time to come; forget what is over."""
         with self.node.store.transaction(CommitPoint.FAULTS) as db:
-            for replica, chain in verified.chains.items():
-                self._note_fault(db, lanes[replica], chain.found)
+            for replica, lane in lanes.items():
+                self._note_fault(db, lane, verified.chains[replica].found)
 
     def _note_fault(self, db: sqlite3.Connection, lane: _Lane, found: LaneResult) -> None:
         replica, halted = lane.replica, found.cursor.halted
@@ -302,7 +303,9 @@ class Applier:
         passed_over = found.waiting + found.skipped
         if passed_over or found.entries:
             after = 0 if lane.head is None else lane.head.seq
-            text = f"{passed_over} line(s) in the lane of {replica} link to nothing in its log after op {after}"
+            text = (
+                f"{passed_over} line(s) in the lane of {replica} link to nothing in its log after op {after}"
+            )
             self._keep_or_clear(db, f"lines:{replica}", replica, (after + 1, text) if passed_over else None)
         for seq in found.flagged:
             self._problem(

@@ -18,13 +18,14 @@ from crypto.key_claims import MAX_KEY_CLAIMS, key_claims
 from crypto.keys import KeyBody
 from crypto.lane import LaneResult, read_lane
 from crypto.op import to_line
+from crypto.roster.bodies import Admit
 from crypto.roster.founding import Founding, Pin, foundings
 from crypto.roster.ops import RosterOp
 from crypto.walk import SignatureMemory
 from replica.records import ops, problems
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put, raise_roster_version
-from replica.team.roster import Team, TeamReader
+from replica.team.roster import Team, TeamReader, stored_roster_ops
 from transports.base import Line
 
 Lanes: TypeAlias = Mapping[str, Sequence[bytes]]
@@ -59,6 +60,7 @@ class Verified:
 
     chains: dict[str, Chain] = field(default_factory=dict)
     held: bool = False
+    new_ids: int = 0
 
 
 class Verifier:
@@ -90,9 +92,9 @@ class Verifier:
             if line.replica != self._me:
                 lanes.setdefault(line.replica, []).append(line.raw)
         found = Verified()
-        self._take_claims(lanes, found)
         self._pin_founding(lanes, now_ms)
         for _ in range(MAX_ROUNDS):
+            self._take_claims(lanes, found)
             team = self._reader.read(self._store.db)
             if team is None or not self._round(team, lanes, found, now_ms):
                 return found
@@ -100,31 +102,51 @@ class Verifier:
         return found
 
     def _take_claims(self, lanes: Lanes, found: Verified) -> None:
-        """Keep the self-signed key ops of ids whose key is not bound yet."""
+        """Keep the self-signed key ops of ids whose key is not bound yet.
+
+        Ids that an admission names come first and without limit; of others a pass takes MAX_NEW_IDS, and no
+        more than MAX_WAITING_IDS are kept at a time.
+        """
         db = self._store.db
         team = self._reader.read(db)
-        bound = set() if team is None else {*team.view.members, *team.view.revoked}
+        bound = set() if team is None else team.keys.keys() & {*team.view.members, *team.view.revoked}
         known: dict[str, set[str]] = {}
         for replica, fingerprint in db.execute("SELECT replica, fingerprint FROM claims"):
             known.setdefault(replica, set()).add(fingerprint)
+        named = {} if team is None else self._named(team)
         room = MAX_WAITING_IDS - len(known.keys() - bound)
-        room = room if team is None else min(room, MAX_NEW_IDS)
         fresh: list[tuple[str, str, bytes]] = []
         for replica in sorted(lanes.keys() - bound):
-            if replica not in known and room <= 0:
-                found.held = True
-                continue
-            have = known.get(replica, set())
-            claims = [each for each in key_claims(replica, lanes[replica]) if each.fingerprint not in have]
-            claims = claims[: MAX_KEY_CLAIMS - len(have)]
-            room -= bool(claims) and replica not in known
+            wanted, have = named.get(replica, set()), known.get(replica, set())
+            if not have and not wanted:
+                if room <= 0:
+                    continue
+                if team is not None and found.new_ids >= MAX_NEW_IDS:
+                    found.held = True
+                    continue
+            claims = key_claims(replica, lanes[replica], named=wanted)
+            claims = [each for each in claims if each.fingerprint not in have]
+            claims = [
+                each
+                for at, each in enumerate(claims, len(have))
+                if at < MAX_KEY_CLAIMS or each.fingerprint in wanted
+            ]
+            if claims and not have:
+                found.new_ids += 1
+                room -= 1
             fresh.extend((replica, claim.fingerprint, to_line(claim.op)) for claim in claims)
         if fresh:
             with self._store.transaction(CommitPoint.CLAIMED):
-                db.executemany(
-                    "INSERT OR IGNORE INTO claims (replica, fingerprint, line) VALUES (?, ?, ?)", fresh
-                )
+                db.executemany("INSERT INTO claims (replica, fingerprint, line) VALUES (?, ?, ?)", fresh)
                 raise_roster_version(db)
+
+    def _named(self, team: Team) -> dict[str, set[str]]:
+        """The keys that admissions published by members name, by replica."""
+        named: dict[str, set[str]] = {}
+        for op in stored_roster_ops(self._store.db):
+            if isinstance(op.body, Admit) and op.replica in team.view.members:
+                named.setdefault(op.body.replica, set()).add(op.body.fingerprint)
+        return named
 
     def _pin_founding(self, lanes: Lanes, now_ms: int) -> None:
         """Follow a founding when exactly one can be meant (4.5), and keep the roster ops of its founder."""

@@ -223,6 +223,18 @@ def test_joining_again_only_asks_for_news(w: World) -> None:
     assert members(bob)["bob"] == "member"
 
 
+def test_a_big_team_is_known_at_once_to_whoever_joins_it(w: World) -> None:
+    """Ids that admissions name are not strangers: no pass leaves some of them for later."""
+    handles = [f"member-{number}" for number in range(12)]
+    ada, *others = w.team("ada", *handles)
+    late = w.machine("late")
+    commands.join(late.pass_(), commands.invite(ada.pass_(), "late").encode())
+    ada.sync()
+    late.sync()
+    assert set(members(late)) == {"ada", "late", *handles}
+    assert len(others) == 12
+
+
 def test_k6_ids_made_by_the_thousand_are_kept_up_to_a_cap_and_stop_nobody(w: World, tmp_path: Path) -> None:
     ada, bob = w.team("ada", "bob")
     line = _rival_claim(tmp_path, "flood-00000000")
