@@ -35,8 +35,8 @@ class Limits:
     folder_bytes: int = 16 * 1024 * 1024
     """The tree object of `fed`, and of the branch's root: some 200,000 entries."""
 
-    lane_bytes: int = 256 * 1024
-    """The tree object of one lane: some 5,000 segments of 1,000 ops."""
+    lane_bytes: int = 1024 * 1024
+    """The tree object of one lane: some 20,000 segments of up to 1,000 ops."""
 
     segment_bytes: int = 16 * 1024 * 1024
     """One segment. Writers stop at 4 MiB and one line; four times that is read from careless ones."""

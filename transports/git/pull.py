@@ -21,6 +21,8 @@ from transports.git.tree import Lane
 _ENTRY_BYTES: Final = 60
 """About what one segment takes in the tree object of its lane; listing counts as reading."""
 
+_SMALL_FOLDER_BYTES: Final = 4096
+
 
 @dataclass(slots=True)
 class Reading:
@@ -30,13 +32,13 @@ class Reading:
     index: SegmentIndex
     report: PullReport
     left: int | None
-    _turns: dict[str, Turn] = field(default_factory=dict)
+    _before: dict[str, Turn] = field(default_factory=dict)
 
     def all_lanes(self, since: Mapping[str, int]) -> Iterator[Line]:
         """Yield the lines of every lane. Raises UnreadableError."""
         bounded = self.left is not None
-        before = self.index.turns() if bounded else {}
-        self._turns = dict(before)
+        self._before = before = self.index.turns() if bounded else {}
+        turns = dict(before)
         now = 1 + max((earlier.turn for earlier in before.values()), default=0)
         folders = self._folders(since)
         for replica in self._in_turn(folders, since) if bounded else sorted(folders):
@@ -47,8 +49,8 @@ class Reading:
             earlier = before.get(replica)
             resume = earlier.resume if earlier is not None and earlier.since == wanted else ""
             resume = yield from self.lane(replica, folders[replica], wanted, resume)
-            self._turns[replica] = Turn(now, wanted, resume)
-        after = self._turns if self.report.more else {}
+            turns[replica] = Turn(now, wanted, resume)
+        after = turns if self.report.more else {}
         if bounded and after != before:
             self.index.set_turns(after)
 
@@ -111,17 +113,20 @@ class Reading:
             self.report.more = True
 
     def _last_turn(self, replica: str) -> int:
-        earlier = self._turns.get(replica)
+        earlier = self._before.get(replica)
         return 0 if earlier is None else earlier.turn
 
     def _length(self, folder: str) -> tuple[int, int]:
-        """Tell how long a lane is: its segments, and the bytes of the first."""
+        """Tell lanes apart by their length: the bytes of the folder, and of the first segment in a small one."""
+        found = self.snapshot.objects.find(folder)
+        if found is None or found.size > _SMALL_FOLDER_BYTES:
+            return (_SMALL_FOLDER_BYTES if found is None else found.size, 0)
         try:
             segments = self.snapshot.lane(folder).segments
         except UnusableError:
             return (0, 0)
         first = self.snapshot.objects.find(segments[0][1]) if segments else None
-        return (len(segments), 0 if first is None else first.size)
+        return (found.size, 0 if first is None else first.size)
 
     def _listing(self, replica: str, folder: str) -> Lane:
         try:
