@@ -1,0 +1,65 @@
+"""Walking the chains of a source, each under the key that somebody decided for it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from crypto.keys import KeyBody
+from crypto.lane import History
+from crypto.walk import Lane, Outcome, Rules, SignatureMemory, walk
+from replica.audit.progress import Progress
+from replica.audit.scratch import Scratch
+from replica.audit.source import Source
+from replica.audit.tally import Tally
+
+_REMEMBERED_SIGNATURES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """One chain: what was accepted of it, and how it ends."""
+
+    tally: Tally
+    outcome: Outcome
+
+
+class Chains:
+    """The chains of one source. An op whose clock is past `horizon_ms` waits for it."""
+
+    def __init__(self, source: Source, scratch: Scratch, horizon_ms: int, progress: Progress) -> None:
+        self._source = source
+        self._side = scratch.side
+        self._horizon_ms = horizon_ms
+        self._progress = progress
+        self._seen: set[str] = set()
+        self._nothing_before = History()
+
+    def walk(
+        self,
+        replica: str,
+        key: KeyBody,
+        *,
+        cut: tuple[int, str] | None = None,
+        keep_roster: bool = False,
+    ) -> Walked:
+        """Walk a chain from its start. `cut` is the (seq, opHash) that its revocation names."""
+        fingerprint = key.fingerprint
+        lane = Lane(
+            replica,
+            lambda: self._lines(replica),
+            None,
+            Rules(key, self._horizon_ms, cut),
+            self._nothing_before,
+            SignatureMemory(_REMEMBERED_SIGNATURES),
+        )
+        cut_seq = None if cut is None else cut[0]
+        tally, outcome = walk(lane, self._side, lambda: Tally(fingerprint, cut_seq, keep_roster=keep_roster))
+        return Walked(tally, outcome)
+
+    def _lines(self, replica: str) -> Iterator[bytes]:
+        """The lines of a lane; progress counts the first time they are read."""
+        is_new = replica not in self._seen
+        self._seen.add(replica)
+        for raw in self._source.lane(replica):
+            yield raw
+            if is_new:
+                self._progress.advance()

@@ -1,0 +1,133 @@
+"""The team an audit is about: which founding, and the roster its ops come to.
+
+A replica folds the roster as ops arrive. An audit has them all, and reads to the fixed point: the founder's
+chain first, then the chain of everyone the roster lets in, until nobody new is let in. Ops of others have no
+effect on it. A roster op counts from the moment it verifies, as it does for a replica, so chains are walked
+here without the cuts that the roster sets: a cut takes rights away from later ops, and never an op out of
+the fold.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from core.text import shown
+from crypto.keys import KeyBody
+from crypto.lane import verified_entries
+from crypto.op import Op
+from crypto.roster.bodies import Admit
+from crypto.roster.claims import resolve
+from crypto.roster.ops import RosterOp
+from crypto.roster.view import View
+from replica.audit.chains import Chains, Walked
+from replica.audit.source import Source, SourceError
+from replica.audit.survey import Announced, FoundingClaim, Survey
+
+MAX_FOUNDINGS: Final = 16
+"""Foundings that are looked at. Anyone who can write to a branch can found teams there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """A team, the keys the roster decided, and the walks that went into it, made without any cut."""
+
+    view: View
+    keys: dict[str, KeyBody]
+    walked: dict[str, Walked]
+
+
+@dataclass(frozen=True, slots=True)
+class Founding:
+    """The founding of the team to audit, and the walk along its founder's chain that accepted it."""
+
+    claim: FoundingClaim
+    walked: Walked
+
+
+def choose_founding(
+    survey: Survey, chains: Chains, *, wanted: str | None, followed: str | None
+) -> Founding | None:
+    """Return the founding of the team to audit, None where no team was founded.
+
+    `wanted` is a team id, the beginning of one, or a team's name; `followed` the opHash of the founding that
+    the owner of the source follows, which is taken where nothing is wanted. Raises SourceError where that
+    leaves several, or none.
+    """
+    meant = (each for each in survey.foundings() if _is_meant(each, wanted, followed))
+    claims = list(islice(meant, MAX_FOUNDINGS + 1))
+    if len(claims) > MAX_FOUNDINGS:
+        raise _several(claims)
+    standing = [found for each in claims if (found := _founding(each, chains)) is not None]
+    if len(standing) > 1:
+        raise _several([each.claim for each in standing])
+    if not standing and wanted is not None:
+        raise SourceError(f"no team {shown(wanted)} was founded there")
+    return standing[0] if standing else None
+
+
+def _is_meant(claim: FoundingClaim, wanted: str | None, followed: str | None) -> bool:
+    if wanted is None:
+        return followed is None or claim.hash == followed
+    return bool(wanted) and (claim.name == wanted or claim.team_id.startswith(wanted))
+
+
+def _founding(claim: FoundingClaim, chains: Chains) -> Founding | None:
+    """A founding counts where it is on its chain, and the first thing said there of a roster."""
+    walked = chains.walk(claim.replica, claim.key, keep_roster=True)
+    return Founding(claim, walked) if walked.tally.opening == claim.hash else None
+
+
+def _several(claims: Sequence[FoundingClaim]) -> SourceError:
+    named = [f"{each.team_id} {shown(each.name)} by {each.replica}" for each in claims[:MAX_FOUNDINGS]]
+    count = str(len(claims)) if len(claims) <= MAX_FOUNDINGS else f"more than {MAX_FOUNDINGS}"
+    return SourceError(
+        f"{count} teams were founded there: {'; '.join(named)}",
+        "say which with --team and the beginning of its id",
+    )
+
+
+def read_team(founding: Founding, survey: Survey, chains: Chains, source: Source) -> Team:
+    """Fold the roster of a team."""
+    return _TeamReader(founding, survey, chains, source).read()
+
+
+class _TeamReader:
+    def __init__(self, founding: Founding, survey: Survey, chains: Chains, source: Source) -> None:
+        self._founding = founding.claim
+        self._survey = survey
+        self._chains = chains
+        self._source = source
+        self._walked: dict[str, Walked] = {}
+        self._ops: list[RosterOp] = []
+        self._take(founding.claim.replica, founding.claim.key, founding.walked)
+
+    def read(self) -> Team:
+        while True:
+            view, keys = resolve(self._founding.hash, self._claims(), self._ops)
+            known = {*view.members, *view.revoked} & keys.keys()
+            new = sorted(known - self._walked.keys())
+            if not new:
+                return Team(view, keys, self._walked)
+            for replica in new:
+                walked = self._chains.walk(replica, keys[replica], keep_roster=True)
+                self._take(replica, keys[replica], walked)
+
+    def _take(self, replica: str, key: KeyBody, walked: Walked) -> None:
+        self._walked[replica] = walked
+        self._ops += walked.tally.roster
+        walked.tally.roster.clear()
+        for entry in verified_entries(replica, self._source.ahead(replica), key.sign_key):
+            if isinstance(entry, Op) and entry.type == "roster":
+                self._ops.append(RosterOp.of(entry, key.fingerprint))
+
+    def _claims(self) -> dict[str, tuple[Announced, ...]]:
+        """The keys announced for the founder and for whomever the roster speaks of."""
+        named = {op.body.fingerprint for op in self._ops if isinstance(op.body, Admit)}
+        named.add(self._founding.key.fingerprint)
+        replicas = {self._founding.replica, *_spoken_of(self._ops)}
+        return {each: found for each in replicas if (found := self._survey.announced(each, named))}
+
+
+def _spoken_of(ops: Iterable[RosterOp]) -> set[str]:
+    return {replica for op in ops if isinstance(replica := getattr(op.body, "replica", None), str)}
