@@ -1,0 +1,158 @@
+"""Which team an audit is about, and how the roster of a whole branch is read."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from crypto.roster.bodies import Role
+from replica.audit.source import SourceError
+from replica.audit.team import MAX_FOUNDINGS
+from tests.replica.audit.orchard import (
+    ADA,
+    BOB,
+    CY,
+    EVE,
+    Member,
+    Orchard,
+    audit_lines,
+    faults,
+    row,
+)
+
+
+@pytest.fixture
+def two() -> tuple[Orchard, Member]:
+    """The orchard, and a vineyard that cy founded on the same branch."""
+    cy = Member(CY, 3).announce()
+    cy.found("Vineyard")
+    return Orchard(), cy
+
+
+def test_two_foundings_need_a_choice(tmp_path: Path, two: tuple[Orchard, Member]) -> None:
+    team, cy = two
+    with pytest.raises(SourceError, match="2 teams were founded there") as raised:
+        audit_lines(tmp_path, [*team.lines, *cy.lines])
+    assert f'{team.team_id} "Orchard" by {ADA}' in raised.value.message
+    assert "--team" in raised.value.hint
+
+
+def test_a_team_is_chosen_by_id_its_beginning_or_name(tmp_path: Path, two: tuple[Orchard, Member]) -> None:
+    team, cy = two
+    for wanted in (team.team_id, team.team_id[:8], "Orchard"):
+        report = audit_lines(tmp_path, [*team.lines, *cy.lines], team=wanted)
+        assert report.team is not None
+        assert report.team.id == team.team_id
+        assert row(report, CY).status.value == "pending"
+        assert report.verified
+    report = audit_lines(tmp_path, [*team.lines, *cy.lines], team="Vineyard")
+    assert {each.replica: each.status.value for each in report.replicas} == {
+        ADA: "pending",
+        BOB: "pending",
+        CY: "founder",
+        EVE: "pending",
+    }
+
+
+@pytest.mark.parametrize("wanted", ["Meadow", "", "ffff"])
+def test_a_team_that_is_not_there_cannot_be_read(tmp_path: Path, wanted: str) -> None:
+    with pytest.raises(SourceError, match="no team"):
+        audit_lines(tmp_path, Orchard().lines, team=wanted)
+
+
+def test_teams_of_one_name_are_told_apart_by_id(tmp_path: Path) -> None:
+    team, cy = Orchard(), Member(CY, 3).announce()
+    cy.found("Orchard")
+    with pytest.raises(SourceError, match="2 teams"):
+        audit_lines(tmp_path, [*team.lines, *cy.lines], team="Orchard")
+
+
+def test_k6_foundings_by_the_dozen_are_named_up_to_a_bound(tmp_path: Path) -> None:
+    team = Orchard()
+    crowd = [Member(f"x-{number:08x}", number + 10).announce() for number in range(MAX_FOUNDINGS)]
+    for each in crowd:
+        each.found("Orchard")
+    lines = [*team.lines, *(line for each in crowd for line in each.lines)]
+    with pytest.raises(SourceError, match=f"more than {MAX_FOUNDINGS} teams"):
+        audit_lines(tmp_path, lines)
+    assert audit_lines(tmp_path, lines, team=team.team_id).verified
+
+
+def test_without_a_founding_chains_verify_under_the_keys_they_announce(tmp_path: Path) -> None:
+    team = Orchard()
+    report = audit_lines(tmp_path, [*team.bob.lines, *team.eve.lines])
+    assert report.team is None
+    assert report.verified
+    assert {each.status.value for each in report.replicas} == {"announced"}
+
+
+def test_a_founding_that_is_not_the_first_thing_said_of_a_roster_founds_nothing(tmp_path: Path) -> None:
+    team = Orchard()
+    team.ada.found("Coup")
+    late = Member(CY, 3).announce().tasks(7)
+    late.found("Too late")
+    report = audit_lines(tmp_path, [*team.lines, *late.lines])
+    assert report.team is not None
+    assert report.team.name == "Orchard"
+
+
+def test_a_founding_that_nobody_signed_founds_nothing(tmp_path: Path) -> None:
+    team, cy = Orchard(), Member(CY, 3).announce()
+    thief = Member(CY, 9).announce()
+    thief.found("Stolen")
+    report = audit_lines(tmp_path, [*team.lines, *cy.lines, *thief.lines[1:]])
+    assert report.team is not None
+    assert report.team.name == "Orchard"
+
+
+def test_a_founder_with_a_rival_key_is_the_one_that_signed_the_founding(tmp_path: Path) -> None:
+    team = Orchard()
+    for fill in (3, 9):
+        thief = Member(ADA, fill).announce().tasks(2)
+        report = audit_lines(tmp_path, [*thief.lines, *team.lines])
+        assert row(report, ADA).fingerprint == team.ada.key.fingerprint
+        assert report.verified
+
+
+def test_a_fork_of_the_founding_leaves_no_team_and_halts_its_founder(tmp_path: Path) -> None:
+    team = Orchard()
+    other = Member(ADA, 1).announce()
+    other.found("Another")
+    report = audit_lines(tmp_path, [*team.lines, other.lines[1]])
+    assert report.team is None
+    assert faults(report) == {ADA: ("fork", 2, "two ops share this seq")}
+
+
+def test_the_roster_is_read_to_its_end_over_chains_of_admissions(tmp_path: Path) -> None:
+    team = Orchard()
+    admins = [Member(f"m-{number:08x}", number + 10).announce() for number in range(6)]
+    team.ada.admit(admins[0], Role.ADMIN)
+    for admin, newcomer in pairwise(admins):
+        admin.admit(newcomer, Role.ADMIN)
+    lines = [*(line for each in reversed(admins) for line in each.lines), *team.lines]
+    report = audit_lines(tmp_path, lines)
+    assert report.team is not None
+    assert report.team.notes == ()
+    assert [row(report, each.replica).status.value for each in admins] == ["admin"] * 6
+
+
+def test_an_admission_beyond_the_first_few_claims_still_decides(tmp_path: Path) -> None:
+    team = Orchard()
+    claimants = [Member(EVE, fill).announce().tasks(1) for fill in range(10, 20)]
+    last = max(claimants, key=lambda each: each.key.fingerprint)
+    team.ada.admit(last)
+    lines = [*team.ada.lines, *(line for each in claimants for line in each.lines)]
+    report = audit_lines(tmp_path, lines)
+    assert report.verified
+    assert (row(report, EVE).fingerprint, row(report, EVE).rival_keys) == (last.key.fingerprint, 9)
+
+
+def test_roster_ops_without_effect_are_told(tmp_path: Path) -> None:
+    team = Orchard()
+    ignored = team.bob.admit(team.eve)
+    report = audit_lines(tmp_path, team.lines)
+    assert report.team is not None
+    (note,) = report.team.notes
+    assert f"{BOB} at seq {ignored.seq}" in note
+    assert row(report, EVE).status.value == "pending"
+    assert report.verified
