@@ -127,7 +127,7 @@ class SyncPass:
         verified = verifier.verify(pull, node.wall())
         team = node.team
         if team is not None:
-            keep_acks(node, team, self.transport.acks())
+            keep_acks(node, team, self.transport.acks(team.view.members.keys()))
             make_firm(node, team)
         self.step("applying")
         applied = Applier(node, self._applying).apply(verified)
