@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from crypto.clock import MAX_CLOCK_LEAD_MS
@@ -168,7 +169,7 @@ class _Auditor:
         outcome = walked.outcome
         fingerprint, halted = self._source.record.halts.get(replica, ("", None))
         if outcome.halt is None and halted is not None and fingerprint == key.fingerprint:
-            outcome.halt = halted
+            outcome = replace(outcome, halt=halted)
         return fault_of(replica, outcome, cut, self._now_ms)
 
     def _unread(self, replica: str, cut: Cut | None) -> ReplicaReport:

@@ -1,0 +1,183 @@
+"""`dmp audit`: what was signed, and whether it verifies."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import click
+
+from core.timestamp import timestamp
+from replica.audit.engine import audit as run_audit
+from replica.audit.open import STORE, open_source
+from replica.audit.report import ReplicaReport, Report
+from replica.audit.scratch import Scratch
+from replica.audit.source import SourceError
+from replica.cli.context import Cli, command, pass_cli
+from replica.cli.failures import REFUSED, USAGE, Failure
+from replica.cli.screen import Screen
+from replica.cli.text import counted, moment, quoted
+from replica.node import wall_clock
+from transports.base import Skipped
+from transports.remotes import DEFAULT_BRANCH
+
+_STEP: Final = 500
+"""Lines between two updates of what is shown."""
+
+_NAMED: Final = 12
+"""Seqs, places and notes that a person is shown; `--json` has more."""
+
+
+@command()
+@click.option("--replica", metavar="ID", help="Only this replica; the beginning of its id will do.")
+@click.option("--team", metavar="TEAM", help="Which team, where several were founded: by id or name.")
+@click.option(
+    "--from",
+    "source",
+    metavar="SOURCE",
+    default=STORE,
+    help="What to audit: `store` (that of --dir; the default), `git:REMOTE`, a JSON Lines file, or `-`.",
+)
+@click.option(
+    "--branch", metavar="BRANCH", default=DEFAULT_BRANCH, help=f"Of a git remote; else {DEFAULT_BRANCH}."
+)
+@pass_cli
+def audit(cli: Cli, replica: str | None, team: str | None, source: str, branch: str) -> int:
+    """Verify every chain of a team, and say how far each goes and why it ends.
+
+    Needs no replica of its own: a branch or a file will do. Exits 0 when every chain verifies, 1 when one does
+    not, and 2 when there is nothing that can be read.
+    """
+    screen = cli.screen
+    try:
+        with (
+            Scratch() as scratch,
+            open_source(source, cli.root, branch, scratch) as opened,
+            _progress(screen) as progress,
+        ):
+            report = run_audit(opened, scratch, wall_clock(), team=team, replica=replica, progress=progress)
+    except SourceError as error:
+        raise Failure("unreadable", error.message, hint=error.hint, exit=USAGE) from error
+    if screen.as_json:
+        screen.document(report.to_json())
+    else:
+        _show(screen, report)
+    return 0 if report.verified else REFUSED
+
+
+@contextmanager
+def _progress(screen: Screen) -> Iterator["Steps"]:
+    with screen.working("reading") as step:
+        yield Steps(step)
+
+
+class Steps:
+    """Says every now and then how far an audit is (`replica.audit.progress.Progress`)."""
+
+    def __init__(self, step: Callable[[str], None]) -> None:
+        self._step = step
+        self._what = ""
+        self._total: int | None = None
+        self._done = 0
+
+    def begin(self, what: str, total: int | None) -> None:
+        self._what, self._total, self._done = what, total, 0
+
+    def advance(self) -> None:
+        self._done += 1
+        if self._done % _STEP == 0:
+            of = "" if self._total is None else f" of {self._total:,}"
+            self._step(f"{self._what}: {self._done:,}{of} lines")
+
+
+def _show(screen: Screen, report: Report) -> None:
+    screen.say(_title(report))
+    screen.say("")
+    screen.table(
+        ("REPLICA", "WHOSE", "STATUS", "OPS", "FROM", "TO", "CHAIN"), [_chain(row) for row in report.replicas]
+    )
+    screen.say("")
+    screen.table(("REPLICA", "FINGERPRINT", "TYPES"), [_content(row) for row in report.replicas])
+    screen.say("")
+    for row in report.faulty:
+        assert row.fault is not None
+        screen.say(row.fault.text)
+    for row in report.replicas:
+        screen.say(*_remarks(row))
+    screen.say(*_others(report), _verdict(report))
+
+
+def _title(report: Report) -> str:
+    if report.team is None:
+        return f"No team was founded in {report.source}: each key is only what its holder says."
+    return f"{quoted(report.team.name)}, team {report.team.id}, founded by {report.team.founder}; from {report.source}"
+
+
+def _chain(row: ReplicaReport) -> tuple[str, ...]:
+    whose = ", ".join(part for part in (row.handle, row.device) if part)
+    ends = "" if row.first is None or row.last is None else moment(timestamp(row.last.ms))
+    begins = "" if row.first is None else moment(timestamp(row.first.ms))
+    state = "verified"
+    if row.fault is not None:
+        place = "" if row.fault.seq is None else f" at {row.fault.seq}"
+        state = f"{row.fault.trouble.value}{place}"
+    return row.replica, whose, row.status.value, f"{row.ops:,}", begins, ends, state
+
+
+def _content(row: ReplicaReport) -> tuple[str, ...]:
+    types = ", ".join(f"{name} {count:,}" for name, count in sorted((row.types or {}).items()))
+    stubs = f"; {counted(row.stubs, 'stub')} among them" if row.stubs else ""
+    return row.replica, row.fingerprint or "", types + stubs
+
+
+def _remarks(row: ReplicaReport) -> Iterator[str]:
+    """What is worth knowing of a chain and is no fault of it."""
+    if row.past_cut:
+        yield f"{row.replica}: {counted(row.past_cut, 'op')} after its cut at seq {row.cut}, without effect."
+    if row.rival_keys and row.fingerprint is not None:
+        yield f"{row.replica}: {counted(row.rival_keys, 'other key')} announced for this id, without effect."
+    if row.repeated_count:
+        seqs = _some([str(seq) for seq in row.repeated], row.repeated_count)
+        yield (
+            f"{row.replica}: {counted(row.repeated_count, 'line')} with a repeated key, at seq {seqs}; of two values "
+            "every reader takes the last."
+        )
+    if row.unlinked:
+        yield f"{row.replica}: {counted(row.unlinked, 'line')} past its last op, without a link to it."
+    if row.junk:
+        yield f"{row.replica}: {counted(row.junk, 'line')} passed over as no part of its chain."
+
+
+def _others(report: Report) -> Iterator[str]:
+    notes = () if report.team is None else report.team.notes
+    yield from notes[:_NAMED]
+    if len(notes) > _NAMED:
+        yield f"{counted(len(notes) - _NAMED, 'more note')} on the roster; --json has them all."
+    if report.skipped_count:
+        places = _some([_place(each) for each in report.skipped], len(report.skipped))
+        yield f"{counted(report.skipped_count, 'line')} passed over as no op: {places}."
+    if report.unlisted.replicas:
+        yield (
+            f"{counted(report.unlisted.replicas, 'more replica')} outside the roster, not listed here: "
+            f"{counted(report.unlisted.ops, 'op')}, {counted(report.unlisted.faulty, 'chain')} with a fault."
+        )
+
+
+def _place(skipped: Skipped) -> str:
+    line = f" line {skipped.line}" if skipped.line else ""
+    lane = f" of {skipped.replica}" if skipped.replica and skipped.replica not in skipped.place else ""
+    times = f", {skipped.count} times" if skipped.count > 1 else ""
+    return f"{skipped.place}{line}{lane} ({skipped.reason}{times})"
+
+
+def _some(parts: list[str], count: int) -> str:
+    """The first parts, and how many there are besides."""
+    named = ", ".join(parts[:_NAMED])
+    return named if count <= _NAMED else f"{named} and {count - _NAMED} more"
+
+
+def _verdict(report: Report) -> str:
+    count = len(report.replicas) + report.unlisted.replicas
+    faulty = len(report.faulty) + report.unlisted.faulty
+    if faulty:
+        return f"{faulty} of {counted(count, 'chain')} with a fault."
+    return "The chain verifies." if count == 1 else f"All {count} chains verify."
