@@ -52,3 +52,14 @@ def waiting(db: sqlite3.Connection) -> int:
     """How many rows wait."""
     (count,) = db.execute("SELECT count(*) FROM outbox").fetchone()
     return int(count)
+
+
+def waiting_messages(db: sqlite3.Connection) -> set[str]:
+    """The ids of the messages whose mail no transport is known to have: not signed yet, or not published."""
+    found = {
+        str(json.loads(content)["message"])
+        for (content,) in db.execute("SELECT content_json FROM outbox WHERE kind = ?", (Kind.MAIL,))
+    }
+    for (rows,) in db.execute("SELECT rows_json FROM unpublished WHERE rows_json IS NOT NULL"):
+        found |= {str(content["message"]) for kind, content in json.loads(rows) if kind == Kind.MAIL}
+    return found

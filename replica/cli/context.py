@@ -1,0 +1,122 @@
+"""What every command shares: the options that stand before or after it, the screen, and the opened replica."""
+
+import logging
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from replica.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from replica.node import Node
+
+DIR_VARIABLE: Final = "DMP_DIR"
+DEFAULT_DIR: Final = "~/.dmp"
+
+_ROOMS: Final = ("core", "crypto", "replica", "transports")
+"""Whose logs `--verbose` shows. Libraries may log what must not be shown, an address with a password for one."""
+
+
+@dataclass(slots=True)
+class Cli:
+    """The shared options of one run."""
+
+    typed_dir: str | None = None
+    as_json: bool = False
+    verbose: bool = False
+
+    @property
+    def root(self) -> Path:
+        """The replica's directory: `--dir`, else DMP_DIR, else `~/.dmp`."""
+        text = self.typed_dir or os.environ.get(DIR_VARIABLE) or DEFAULT_DIR
+        try:
+            return Path(text).expanduser()
+        except RuntimeError:
+            raise click.UsageError(f"there is no home directory for {text}; name one with --dir") from None
+
+    @property
+    def screen(self) -> Screen:
+        """Where the answer goes."""
+        return Screen(as_json=self.as_json)
+
+    def command(self, text: str) -> str:
+        """A command to suggest, with the `--dir` that this one had."""
+        suffix = f" --dir {shlex.quote(self.typed_dir)}" if self.typed_dir else ""
+        return f"dmp {text}{suffix}"
+
+    @contextmanager
+    def node(self) -> "Iterator[Node]":
+        """The replica, opened. Raises DmpError as `replica.node.opened`."""
+        from replica.node import opened
+
+        with opened(self.root) as node:
+            yield node
+
+
+def _setter(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    def keep(ctx: click.Context, _: click.Parameter, value: Any) -> None:
+        cli = ctx.find_object(Cli)
+        if not value or cli is None:
+            return
+        setattr(cli, name, value)
+        if name == "verbose":
+            _show_logs()
+
+    return keep
+
+
+def shared_options() -> list[click.Parameter]:
+    """The options that every command takes, before its name or after it."""
+    return [
+        click.Option(
+            ["--dir"],
+            metavar="DIR",
+            expose_value=False,
+            callback=_setter("typed_dir"),
+            help=f"The replica's directory; else ${DIR_VARIABLE}, else {DEFAULT_DIR}.",
+        ),
+        click.Option(
+            ["--json"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_setter("as_json"),
+            help="Print one JSON document, also for an error.",
+        ),
+        click.Option(
+            ["--verbose"],
+            is_flag=True,
+            expose_value=False,
+            callback=_setter("verbose"),
+            help="Log what is done on standard error.",
+        ),
+    ]
+
+
+class Command(click.Command):
+    """A command that takes the shared options too."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params += shared_options()
+
+
+command = partial(click.command, cls=Command)
+pass_cli = click.make_pass_decorator(Cli)
+
+
+def _show_logs() -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s: %(message)s"))
+    for name in _ROOMS:
+        room = logging.getLogger(name)
+        room.setLevel(logging.DEBUG)
+        room.handlers = [handler]

@@ -1,0 +1,108 @@
+"""`dmp inbox` and `dmp open`: what came in, and what waits for an answer."""
+
+from typing import Final
+
+import click
+
+from core.message import Delivery, Message
+from replica.cli.context import Cli, command, pass_cli
+from replica.cli.messages import (
+    UNREAD,
+    choices_text,
+    delivery_json,
+    kind_text,
+    message_json,
+    question_json,
+    question_text,
+    reply_command,
+    sender_text,
+)
+from replica.cli.screen import Screen
+from replica.cli.text import counted, lines, moment
+from replica.node import Node
+
+FIRST_CHARACTERS: Final = 160
+"""Characters of a body's first line that a list shows."""
+
+
+@command("inbox")
+@click.option("--unread", is_flag=True, help="Only what was not read yet.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="At most the newest N.",
+)
+@pass_cli
+def inbox(cli: Cli, unread: bool, limit: int) -> None:
+    """List your mail on this machine, the newest last."""
+    screen = cli.screen
+    with cli.node() as node:
+        found = node.engine.inbox(node.address, UNREAD if unread else None)
+        shown = found[-limit:]
+        if cli.as_json:
+            screen.document(
+                {
+                    "deliveries": [
+                        {
+                            "delivery": delivery_json(delivery),
+                            "message": message_json(message),
+                            "answer": question_json(node, message),
+                        }
+                        for delivery, message in shown
+                    ],
+                    "total": len(found),
+                }
+            )
+            return
+        for delivery, message in shown:
+            _show(screen, node, delivery, message)
+    if not found:
+        screen.say("No unread mail." if unread else "No mail.")
+    elif len(shown) < len(found):
+        screen.say(f"{counted(len(found) - len(shown), 'older message')} not shown; see --limit.")
+
+
+@command("open")
+@pass_cli
+def open_questions(cli: Cli) -> None:
+    """List the blocking questions that nobody has answered.
+
+    Those that wait for you, and those you wait for.
+    """
+    screen = cli.screen
+    with cli.node() as node:
+        found = node.engine.open_blocking()
+        if cli.as_json:
+            screen.document({"open": [message_json(message) for message in found]})
+            return
+        for message in found:
+            mine = message.sender == node.address
+            waits = "you wait for an answer to" if mine else "waits for your answer:"
+            screen.say(f"{waits} {message.id}, {sender_text(node, message)}, {moment(message.created_at)}")
+            _show_first_line(screen, message)
+            if not mine:
+                screen.exact(f"  {cli.command(reply_command(message))}")
+    if not found:
+        screen.say("No open questions.")
+
+
+def _show(screen: Screen, node: Node, delivery: Delivery, message: Message) -> None:
+    state = "unread" if delivery.state in UNREAD else str(delivery.state)
+    screen.say(
+        f"{state:<8} {message.id}  {moment(message.created_at)}  {kind_text(message)}  "
+        f"{sender_text(node, message)}"
+    )
+    _show_first_line(screen, message)
+    status = question_text(node, message)
+    if status is not None:
+        screen.say(f"  {status}")
+
+
+def _show_first_line(screen: Screen, message: Message) -> None:
+    cut = lines(message.body)[0][:FIRST_CHARACTERS]
+    screen.quote(cut if cut == message.body else f"{cut} …")
+    if message.choices:
+        screen.say(f"  {choices_text(message.choices)}")

@@ -1,0 +1,115 @@
+"""`dmp join`: ask to be let into a team."""
+
+import sys
+
+import click
+
+from core.errors import Code, DmpError
+from crypto.canonical import JsonValue
+from replica.cli.connection import catch_up, passes, sync_pass, transport_to, typed_link
+from replica.cli.context import Cli, command, pass_cli
+from replica.cli.failures import failure_of
+from replica.cli.screen import Screen
+from replica.cli.standing import no_part
+from replica.cli.text import quoted
+from replica.node import Node
+from replica.records.link import Link
+from replica.records.meta import Meta, get
+from replica.sync import Report, SyncPass
+from replica.team import commands
+from replica.team.roster import Team, need_team
+from transports.base import TransportError
+
+WAIT_SECONDS = 30.0
+"""The longest time between two looks for the admission, in seconds."""
+
+
+@command("join")
+@click.argument("code", required=False)
+@click.option("--git", "remote", metavar="REMOTE", help="Where the team meets: a path, ssh or https address.")
+@click.option("--branch", metavar="NAME", help="The branch the team uses; by default dmp-federation.")
+@click.option("--wait", is_flag=True, help="Stay until this machine is admitted.")
+@pass_cli
+def join(cli: Cli, code: str | None, remote: str | None, branch: str | None, wait: bool) -> None:
+    """Ask to join a team, with an invite CODE or without one.
+
+    Without a code an admin admits this machine by its fingerprint. Running it again does no harm. A CODE of
+    `-` is read from standard input, where no list of processes shows it.
+    """
+    if code == "-":
+        code = sys.stdin.readline().strip()
+
+    def ask(sync: SyncPass) -> Report:
+        return commands.join(sync, code, link)
+
+    screen = cli.screen
+    with cli.node() as node:
+        link = typed_link(node, remote, branch)
+        with transport_to(node, link) as transport, sync_pass(screen, node, transport) as sync:
+            catch_up(sync, ask)
+        team = need_team(node.team)
+        if not cli.as_json:
+            _show(cli, node, team, invited=code is not None)
+        if wait and not team.ready(node.me):
+            team = _wait(screen, node, link)
+            if not cli.as_json:
+                screen.say("Admitted.")
+        if cli.as_json:
+            screen.document(_join_json(node, team))
+
+
+def _wait(screen: Screen, node: Node, link: Link) -> Team:
+    """Sync until this machine is admitted. Raises DmpError `forbidden` when it is refused instead."""
+    screen.note("Waiting to be admitted. Ctrl-C does no harm: the request stays.")
+    last = ""
+    for outcome in passes(screen, node, link, WAIT_SECONDS):
+        if isinstance(outcome, TransportError | DmpError):
+            failure = failure_of(outcome)
+            if failure is not None and failure.message != last:
+                last = failure.message
+                screen.note(failure.sentence())
+            continue
+        team = need_team(node.team)
+        if team.ready(node.me):
+            return team
+        if node.me in team.view.revoked:
+            raise DmpError(Code.FORBIDDEN, f"{no_part(node)}; make another one with `dmp init`")
+    raise AssertionError("passes never end by themselves")
+
+
+def _show(cli: Cli, node: Node, team: Team, *, invited: bool) -> None:
+    screen = cli.screen
+    founder = get(node.store.db, Meta.FOUNDER) or ""
+    name, who = quoted(team.view.name), team.describe(founder)
+    if team.ready(node.me):
+        screen.say(f"This machine is in the team {name}, founded by {who}.")
+        return
+    screen.say(
+        f"Asked to join the team {name}, founded by {who}.",
+        "",
+        f"  this machine  {node.identity.fingerprint}  {node.me}",
+        f"  the founder   {get(node.store.db, Meta.FOUNDER_FINGERPRINT)}  {founder}",
+        "",
+        "Compare both with the founder, by voice or in person: each of you reads out their own. If one "
+        "differs, somebody stands between you; do not go on.",
+        "",
+    )
+    if invited:
+        screen.say("The machine that invited you admits this one when it syncs. Then, here:")
+    else:
+        screen.say("Next, an admin of the team runs:")
+        screen.exact(f"  dmp team admit {node.me} --fingerprint {node.identity.fingerprint}")
+        screen.say("Then, here:")
+    screen.exact(f"  {cli.command('sync')}")
+
+
+def _join_json(node: Node, team: Team) -> dict[str, JsonValue]:
+    db = node.store.db
+    return {
+        "team": team.view.team_id,
+        "name": team.view.name,
+        "admitted": team.ready(node.me),
+        "replica": node.me,
+        "fingerprint": node.identity.fingerprint,
+        "founder": {"replica": get(db, Meta.FOUNDER), "fingerprint": get(db, Meta.FOUNDER_FINGERPRINT)},
+    }

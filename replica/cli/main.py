@@ -1,0 +1,113 @@
+"""`dmp`: the command line of a replica. This file finds the commands and reports how each one ended."""
+
+import importlib
+import logging
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from typing import Final, NoReturn
+
+import click
+
+from replica.cli.context import Cli, shared_options
+from replica.cli.failures import BUG, USAGE, Failure, failure_of
+
+COMMANDS: Final[Mapping[str, str]] = {
+    "init": "replica.cli.init:init",
+    "team": "replica.cli.team:team",
+    "join": "replica.cli.join:join",
+    "send": "replica.cli.send:send",
+    "reply": "replica.cli.send:reply",
+    "sync": "replica.cli.sync:sync",
+    "inbox": "replica.cli.inbox:inbox",
+    "read": "replica.cli.read:read",
+    "thread": "replica.cli.read:thread",
+    "open": "replica.cli.inbox:open_questions",
+    "problems": "replica.cli.health:problems",
+    "resume": "replica.cli.health:resume",
+    "audit": "replica.cli.audit:audit",
+}
+"""Where each command is. A module is imported when its command is used, so that `dmp` starts quickly."""
+
+_log = logging.getLogger(__name__)
+
+
+class Commands(click.Group):
+    """A group whose commands are imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        found = getattr(importlib.import_module(module), name)
+        assert isinstance(found, click.Command)
+        return found
+
+
+@click.group(
+    cls=Commands,
+    params=shared_options(),
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done; 1 refused by the protocol, the far side or this machine; 2 not a valid "
+    "command; 70 a bug in dmp; 130 interrupted.",
+)
+@click.version_option(package_name="dmp-replica", prog_name="dmp")
+@click.pass_context
+def dmp(ctx: click.Context) -> None:
+    """Signed, end-to-end encrypted mail and questions between teammates, over a git branch.
+
+    Start with `dmp init --handle NAME`.
+    """
+    cli = ctx.find_object(Cli) or Cli()
+    ctx.default_map = {"audit": {"root": cli.root, "as_json": cli.as_json}}
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code. No exception leaves this function but SystemExit."""
+    cli = Cli()
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    logging.getLogger().addHandler(logging.NullHandler())
+    try:
+        code = dmp.main(list(arguments), prog_name="dmp", standalone_mode=False, obj=cli)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        cli.screen.note(*error.format_message().splitlines())
+        return USAGE
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - a person never sees a traceback
+        cli.as_json |= isinstance(error, click.ClickException) and "--json" in arguments
+        return _report(cli, failure_of(error) or _bug(error))
+    return code if isinstance(code, int) else 0
+
+
+def main() -> NoReturn:
+    """The entry point."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def _report(cli: Cli, failure: Failure) -> int:
+    if cli.as_json:
+        cli.screen.document(failure.to_json())
+    else:
+        cli.screen.note(failure.sentence(), *([f"  {failure.hint}"] if failure.hint else []))
+    return failure.exit
+
+
+def _bug(error: BaseException) -> Failure:
+    from transports.remotes import redact
+
+    _log.debug("%s", redact("".join(traceback.format_exception(error))))
+    return Failure(
+        "bug",
+        f"this is a bug in dmp ({type(error).__name__}); nothing that was done is lost",
+        hint="run the same command with --verbose to see where it happened, and report that to whoever "
+        "maintains dmp",
+        exit=BUG,
+    )
+
+
+if __name__ == "__main__":
+    main()

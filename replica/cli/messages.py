@@ -1,0 +1,189 @@
+"""Messages, deliveries and remote rows, in a person's words and as JSON."""
+
+from collections.abc import Sequence, Set
+from typing import Final
+
+from core.address import parse_address
+from core.message import Delivery, Message, Standing, State
+from crypto.canonical import JsonValue
+from replica.cli.text import listing, moment, quoted
+from replica.node import Node
+from replica.records import remote
+from replica.records.remote import RemoteRow
+from replica.team.homes import homes
+
+UNREAD: Final = frozenset((State.HELD, State.PUSHED, State.NOTIFIED))
+"""States of mail that its recipient has not read."""
+
+
+def replica_text(node: Node, replica: str) -> str:
+    """A replica in a person's words, as far as the team is known."""
+    team = node.team
+    if replica == node.me:
+        return "this machine"
+    return replica if team is None else team.describe(replica)
+
+
+def sender_text(node: Node, message: Message) -> str:
+    """Who sent a message, and from which machine when that is another one."""
+    if message.origin is not None:
+        return f"{message.sender} (remote: {replica_text(node, message.origin)})"
+    return "dmp on this machine" if message.sender == node.engine.host.system_address else message.sender
+
+
+def kind_text(message: Message) -> str:
+    """What a message is, with what a person must see at once."""
+    marks = [message.kind]
+    if message.blocking:
+        marks.append("blocking")
+    if message.urgent:
+        marks.append("urgent")
+    return ", ".join(marks)
+
+
+def header(node: Node, message: Message) -> str:
+    """The line above a message's body."""
+    return (
+        f"{message.id}  {moment(message.created_at)}  {kind_text(message)}, "
+        f"{sender_text(node, message)} to {listing([*message.to])}"
+    )
+
+
+def choices_text(choices: Sequence[str]) -> str:
+    """What a question offers."""
+    return f"choices: {', '.join(quoted(choice) for choice in choices)}"
+
+
+def attributes(message: Message) -> list[str]:
+    """What a message carries beside its body, in lines."""
+    found = []
+    if message.choices:
+        found.append(choices_text(message.choices))
+    if message.choice is not None:
+        found.append(f"choice: {quoted(message.choice)}")
+    for ref in message.refs:
+        at = "" if ref.at is None else f" at {quoted(ref.at)}"
+        found.append(f"about: {ref.type} {quoted(ref.id)}{at}")
+    if message.session is not None:
+        found.append(f"session: {quoted(message.session)}")
+    return found
+
+
+def question_text(node: Node, question: Message) -> str | None:
+    """Whether a question or handoff is open, answered or settled; None for other messages."""
+    if not question.takes_answer:
+        return None
+    answer = node.engine.answer_of(question.id)
+    if answer is None:
+        return "open: no answer yet"
+    said = quoted(answer.choice if answer.choice is not None else answer.body)
+    if answer.standing is Standing.PENDING:
+        return f"answered {said} by {answer.sender}; pending until {_settler(node, question)} settles it"
+    return f"settled: {said} by {sender_text(node, answer)}"
+
+
+def reply_command(question: Message) -> str:
+    """The command that answers a question."""
+    return f"reply {question.id} TEXT{' --choice CHOICE' if question.choices else ''}"
+
+
+def answer_text(message: Message) -> str | None:
+    """What became of a message that was sent as an answer; None for other messages."""
+    match message.standing:
+        case Standing.ACCEPTED:
+            return "this is the answer"
+        case Standing.PENDING:
+            return "the answer here, pending until the asker's machine settles it"
+        case Standing.CANDIDATE:
+            return "another answer came first; pending until the asker's machine settles it"
+        case Standing.SUPERSEDED:
+            return "kept as a reply: another answer was accepted"
+    return None
+
+
+def delivery_texts(node: Node, message: Message, waiting: Set[str]) -> list[str]:
+    """How far a message got: its deliveries here, and what its other homes reported."""
+    here = [_delivery_text(node, delivery) for delivery in node.engine.deliveries(message.id)]
+    rows = remote.rows_of(node.store.db, message.id)
+    return here + [_row_text(node, row, message, waiting) for row in rows]
+
+
+def _delivery_text(node: Node, delivery: Delivery) -> str:
+    reason = kept_here(node, delivery.recipient)
+    if reason is not None:
+        return f"{delivery.recipient}: kept here; {reason}"
+    return f"{delivery.recipient}: delivered here: {delivery.state}"
+
+
+def kept_here(node: Node, address: str) -> str | None:
+    """Why mail to an address stays on this machine; None when that is where it is read."""
+    team = node.team
+    if address == node.address or (team is not None and node.me in homes(team.view, address)):
+        return None
+    if parse_address(address, "to").kind == "human":
+        return "nobody of that name has a machine in the team"
+    return "only this machine knows that address"
+
+
+def _row_text(node: Node, row: RemoteRow, message: Message, waiting: Set[str]) -> str:
+    homes_text = listing([replica_text(node, home) for home in row.homes])
+    refusals = "; ".join(
+        f"refused by {replica_text(node, home)}: {quoted(reason)}"
+        for home, reason in sorted(row.refused.items())
+    )
+    if row.state == remote.REFUSED:
+        return f"{row.recipient}: {refusals}"
+    if row.state == remote.FORWARDED:
+        if message.origin is not None:
+            state = f"for {homes_text}; no report here yet"
+        elif message.id in waiting:
+            state = f"waiting to be published to {homes_text}"
+        else:
+            state = f"published to {homes_text}; no report yet"
+    else:
+        state = f"delivered to {homes_text}: {row.state}"
+    return f"{row.recipient}: {state}{f'; {refusals}' if refusals else ''}"
+
+
+def _settler(node: Node, question: Message) -> str:
+    return "this machine" if question.origin is None else replica_text(node, question.origin)
+
+
+def message_json(message: Message) -> dict[str, JsonValue]:
+    """A message for programs: section 4.1's fields, and whether it came from another replica."""
+    found = message.to_json()
+    found["remote"] = message.origin is not None
+    found["standing"] = None if message.standing is None else str(message.standing)
+    found["receivedAt"] = message.received_at
+    return found
+
+
+def delivery_json(delivery: Delivery) -> dict[str, JsonValue]:
+    """A delivery for programs."""
+    return {
+        "id": delivery.id,
+        "message": delivery.message,
+        "recipient": delivery.recipient,
+        "via": str(delivery.via),
+        "state": str(delivery.state),
+        "changedAt": delivery.changed_at,
+    }
+
+
+def row_json(row: RemoteRow) -> dict[str, JsonValue]:
+    """A remote row for programs."""
+    return {
+        "message": row.message,
+        "recipient": row.recipient,
+        "via": row.via,
+        "homes": [*row.homes],
+        "state": row.state,
+        "refused": {**row.refused},
+        "changedAt": row.changed_at,
+    }
+
+
+def question_json(node: Node, question: Message) -> dict[str, JsonValue] | None:
+    """A question's answer for programs; None for other messages and while it is open."""
+    answer = node.engine.answer_of(question.id) if question.takes_answer else None
+    return None if answer is None else message_json(answer)

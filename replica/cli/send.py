@@ -1,0 +1,195 @@
+"""`dmp send` and `dmp reply`: mail leaves in the next sync; who can read it is fixed and told now."""
+
+import sys
+from typing import Final
+
+import click
+
+from core.engine import Sent
+from core.errors import invalid
+from core.inputs import ReplyInput, Sender, SendInput
+from core.message import ABSENT, Data, Message, Ref, Standing
+from core.validate import MAX_BODY_BYTES
+from crypto.canonical import JsonError, JsonValue, parse
+from replica.cli.context import Cli, command, pass_cli
+from replica.cli.messages import delivery_json, kept_here, message_json, replica_text, row_json
+from replica.cli.standing import no_part
+from replica.cli.text import listing
+from replica.node import Node
+from replica.records import remote
+
+_READ_BYTES: Final = 16 * MAX_BODY_BYTES
+"""What is read of standard input: enough to tell that a body is too long."""
+
+
+@command("send")
+@click.argument("addresses", nargs=-1, required=True, metavar="ADDRESS...")
+@click.argument("body")
+@click.option(
+    "--kind",
+    default="message",
+    show_default=True,
+    metavar="KIND",
+    help="message, question, handoff, notice, answer, or a private one such as x-ping.",
+)
+@click.option(
+    "--choice",
+    "choices",
+    multiple=True,
+    metavar="TEXT",
+    help="An answer that a question offers; may be repeated. With --kind answer: the one chosen.",
+)
+@click.option("--blocking", is_flag=True, help="You wait for the answer to this question.")
+@click.option("--urgent", is_flag=True, help="Mark it as urgent.")
+@click.option("--reply-to", metavar="ID", help="The message it replies to.")
+@click.option(
+    "--ref", "refs", multiple=True, metavar="TYPE:ID", help="What it is about: commit:1a2b3c, file:a.py."
+)
+@click.option("--data", metavar="JSON", help="Data for programs; give it a type that starts with x-.")
+@click.option("--session", metavar="TEXT", help="The session it was sent from.")
+@click.option("--idempotency-key", metavar="TEXT", help="Send once, however often this command is run.")
+@pass_cli
+def send(
+    cli: Cli,
+    addresses: tuple[str, ...],
+    body: str,
+    kind: str,
+    choices: tuple[str, ...],
+    blocking: bool,
+    urgent: bool,
+    reply_to: str | None,
+    refs: tuple[str, ...],
+    data: str | None,
+    session: str | None,
+    idempotency_key: str | None,
+) -> None:
+    """Send BODY to one or more addresses, such as human:bob.
+
+    A BODY of `-` is read from standard input, without its last line break. Works offline: the mail leaves
+    with the next sync.
+    """
+    if kind == "answer" and len(choices) > 1:
+        raise click.UsageError("an answer makes one choice")
+    given = SendInput(
+        to=addresses,
+        kind=kind,
+        body=_body(body),
+        reply_to=reply_to,
+        session=session,
+        refs=tuple(_ref(text, index) for index, text in enumerate(refs)),
+        data=_data(data),
+        urgent=urgent,
+        blocking=blocking,
+        choices=choices if choices and kind != "answer" else None,
+        choice=choices[0] if choices and kind == "answer" else None,
+        idempotency_key=idempotency_key,
+    )
+    with cli.node() as node:
+        _tell(cli, node, node.engine.send(_sender(node), given))
+
+
+@command("reply")
+@click.argument("message", metavar="ID")
+@click.argument("body", required=False, default="")
+@click.option("--choice", metavar="TEXT", help="The choice made, where the question offers some.")
+@click.option("--idempotency-key", metavar="TEXT", help="Send once, however often this command is run.")
+@pass_cli
+def reply(cli: Cli, message: str, body: str, choice: str | None, idempotency_key: str | None) -> None:
+    """Reply to the sender of a message, or answer a question.
+
+    BODY may be left out where a choice says it all; a BODY of `-` is read from standard input.
+    """
+    given = ReplyInput(_body(body), choice=choice, idempotency_key=idempotency_key)
+    with cli.node() as node:
+        _tell(cli, node, node.engine.reply(_sender(node), message, given))
+
+
+def _sender(node: Node) -> Sender:
+    return Sender(node.address, can_decide=True)
+
+
+def _body(text: str) -> str:
+    if text != "-":
+        return text
+    try:
+        read = sys.stdin.buffer.read(_READ_BYTES).decode()
+    except UnicodeDecodeError:
+        raise invalid("body", "what standard input gave is no UTF-8 text") from None
+    return read.removesuffix("\n").removesuffix("\r")
+
+
+def _ref(text: str, index: int) -> Ref:
+    kind, colon, name = text.partition(":")
+    if not colon:
+        raise invalid(f"refs[{index}]", "a ref is TYPE:ID, such as commit:1a2b3c")
+    return Ref(kind, name)
+
+
+def _data(text: str | None) -> Data:
+    if text is None:
+        return ABSENT
+    try:
+        return parse(text).value
+    except JsonError as error:
+        raise invalid("data", f"data must be JSON: {error}") from None
+
+
+def _tell(cli: Cli, node: Node, sent: Sent) -> None:
+    """Say what was sent, who can read it, and for whom it stays here."""
+    message, db = sent.message, node.store.db
+    rows = remote.rows_of(db, message.id)
+    readers = remote.readers_of(db, message.id)
+    screen = cli.screen
+    reason = None if readers else no_part(node)
+    if reason is not None:
+        stays = [f"{reason}: the mail stays here, and is not sent later."]
+    else:
+        stays = [text for address in message.to if (text := _stay(node, message, address, rows)) is not None]
+    if cli.as_json:
+        screen.document(
+            {
+                "message": message_json(message),
+                "replayed": sent.replayed,
+                "deliveries": [delivery_json(each) for each in sent.deliveries],
+                "remote": [row_json(row) for row in rows],
+                "readers": [_reader_json(node, reader) for reader in readers],
+                "notes": [*stays],
+            }
+        )
+        return
+    screen.say(f"{'Sent before' if sent.replayed else 'Sent'}: {message.id}")
+    if readers:
+        who = listing([replica_text(node, reader) for reader in readers])
+        screen.say(f"Who can read it, as of now, besides this machine: {who}.")
+    screen.say(*stays)
+    if message.kind == "answer":
+        screen.say(_settled(node, message))
+    if readers and not sent.replayed:
+        screen.say(f"It leaves with the next sync: {cli.command('sync')}")
+
+
+def _stay(node: Node, message: Message, address: str, rows: list[remote.RemoteRow]) -> str | None:
+    """Why mail to an address stays here; None when it leaves, or when it is this machine's own."""
+    if address == message.sender or any(row.recipient == address for row in rows):
+        return None
+    reason = kept_here(node, address)
+    return None if reason is None else f"Mail to {address} stays here: {reason}."
+
+
+def _settled(node: Node, answer: Message) -> str:
+    if answer.standing is Standing.ACCEPTED:
+        return "The question is settled with this answer."
+    question = None if answer.reply_to is None else node.engine.message(answer.reply_to)
+    settler = "the asker's machine" if question is None else replica_text(node, question.origin or node.me)
+    return f"The question is answered; {settler} settles it when it receives this."
+
+
+def _reader_json(node: Node, replica: str) -> dict[str, JsonValue]:
+    team = node.team
+    member = None if team is None else team.view.members.get(replica)
+    key = None if team is None else team.keys.get(replica)
+    return {
+        "replica": replica,
+        "handle": None if member is None else member.handle,
+        "device": None if key is None else key.device,
+    }

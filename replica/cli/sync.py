@@ -1,0 +1,189 @@
+"""`dmp sync`: publish, pull, apply; once, or for as long as it runs."""
+
+import signal
+from types import FrameType
+from typing import NoReturn
+
+import click
+
+from core.errors import Code, DmpError
+from crypto.canonical import JsonValue
+from replica.cli.connection import catch_up, passes, remembered_link, sync_pass, transport_to
+from replica.cli.context import Cli, command, pass_cli
+from replica.cli.failures import Failure, failure_of
+from replica.cli.messages import UNREAD
+from replica.cli.standing import no_part
+from replica.cli.text import counted
+from replica.node import Node
+from replica.records import outbox, problems
+from replica.records.link import Link
+from replica.sync import Report
+from transports.base import TransportError
+
+
+@command("sync")
+@click.option("--watch", is_flag=True, help="Keep syncing until interrupted.")
+@click.option(
+    "--interval",
+    type=click.FloatRange(1, 3600),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="With --watch: the longest time between two passes.",
+)
+@pass_cli
+def sync(cli: Cli, watch: bool, interval: float) -> None:
+    """Publish what waits here, and fetch what teammates sent.
+
+    Exits 1 when the remote does not answer, or when this replica is paused; what waits is kept. With --watch
+    and --json there is one document a line for each pass.
+    """
+    with cli.node() as node:
+        link = remembered_link(node)
+        if watch:
+            _watch(cli, node, link, interval)
+            return
+        before = _members(node)
+        try:
+            with transport_to(node, link) as transport, sync_pass(cli.screen, node, transport) as one:
+                report = catch_up(one)
+        except TransportError as error:
+            raise _unreachable(node, error) from None
+        if report.paused is not None:
+            raise Failure(str(Code.CONFLICT), report.paused, details=_report_json(node, report))
+        if cli.as_json:
+            cli.screen.document(_report_json(node, report))
+        else:
+            cli.screen.say(_report_text(report), *_roster_news(node, before), *_standing(cli, node))
+
+
+def _watch(cli: Cli, node: Node, link: Link, interval: float) -> NoReturn:
+    """Sync until interrupted. Raises DmpError when this replica has stopped for good."""
+    screen = cli.screen
+    signal.signal(signal.SIGTERM, _end)
+    screen.note("Syncing until interrupted (Ctrl-C).")
+    trouble, members = "", _members(node)
+    try:
+        for outcome in passes(screen, node, link, interval):
+            if cli.as_json:
+                screen.document(_outcome_json(node, outcome))
+                continue
+            told = _trouble(node, outcome)
+            if told and told != trouble:
+                screen.note(told)
+            elif trouble and not told:
+                screen.note("dmp: it works again")
+            trouble = told
+            if isinstance(outcome, Report) and (outcome.published or outcome.applied or outcome.refused):
+                screen.say(_report_text(outcome))
+            screen.say(*_roster_news(node, members))
+            members = _members(node)
+    except SystemExit:
+        screen.note("Stopped. Nothing is lost: the next run goes on from here.")
+        raise
+    raise AssertionError("passes never end by themselves")
+
+
+def _end(_signal: int, _frame: FrameType | None) -> None:
+    raise SystemExit(0)
+
+
+Outcome = Report | TransportError | DmpError
+
+
+def _trouble(node: Node, outcome: Outcome) -> str:
+    """What keeps passes from doing all they should; empty when nothing does."""
+    match outcome:
+        case Report():
+            return "" if outcome.paused is None else f"dmp: paused: {outcome.paused}"
+        case TransportError():
+            return _unreachable(node, outcome).sentence()
+        case DmpError():
+            return f"dmp: {outcome.message} [{outcome.code}]"
+
+
+def _outcome_json(node: Node, outcome: Outcome) -> dict[str, JsonValue]:
+    match outcome:
+        case Report():
+            return _report_json(node, outcome)
+        case TransportError():
+            return _unreachable(node, outcome).to_json()
+        case DmpError():
+            failure = failure_of(outcome)
+            assert failure is not None
+            return failure.to_json()
+
+
+def _unreachable(node: Node, error: TransportError) -> Failure:
+    """The failure of a pass, with how much waits here."""
+    failure = failure_of(error)
+    assert failure is not None
+    waiting = len(outbox.waiting_messages(node.store.db))
+    kept = (
+        f"{counted(waiting, 'message')} {'waits' if waiting == 1 else 'wait'} here until it can be reached"
+        if waiting
+        else "No message of yours waits here"
+    )
+    return Failure(
+        failure.code,
+        f"{failure.message.rstrip('.')}. {kept}",
+        hint=failure.hint,
+        details={"waiting": {"messages": waiting}},
+    )
+
+
+def _report_json(node: Node, report: Report) -> dict[str, JsonValue]:
+    return {
+        "published": report.published,
+        "applied": report.applied,
+        "refused": report.refused,
+        "waiting": {"messages": len(outbox.waiting_messages(node.store.db))},
+        "paused": report.paused,
+        "admitted": no_part(node) is None,
+        "unread": len(node.engine.inbox(node.address, UNREAD)),
+        "problems": len(problems.all_problems(node.store.db)),
+    }
+
+
+def _report_text(report: Report) -> str:
+    if not (report.published or report.applied or report.refused):
+        return "Nothing new."
+    parts = [f"Published {counted(report.published, 'op')}, applied {report.applied}."]
+    if report.refused:
+        parts.append(f"Refused {report.refused}.")
+    return " ".join(parts)
+
+
+def _members(node: Node) -> frozenset[str]:
+    return frozenset() if node.team is None else frozenset(node.team.view.members)
+
+
+def _roster_news(node: Node, before: frozenset[str]) -> list[str]:
+    """Who came into the team and who left it; an invite admits by itself, so people must hear of it."""
+    team, now = node.team, _members(node)
+    if team is None:
+        return []
+    found = []
+    for replica in sorted(now - before):
+        whose = "This machine" if replica == node.me else team.describe(replica)
+        found.append(
+            f"{whose} is in the team now, with the fingerprint {team.view.members[replica].fingerprint}."
+        )
+    for replica in sorted(before - now):
+        found.append(f"{team.describe(replica)} is in the team no more.")
+    return found
+
+
+def _standing(cli: Cli, node: Node) -> list[str]:
+    """What a person may want to look at next."""
+    found = []
+    reason = no_part(node)
+    if reason is not None:
+        found.append(f"{reason}; it neither sends nor receives mail.")
+    unread = len(node.engine.inbox(node.address, UNREAD))
+    if unread:
+        found.append(f"{counted(unread, 'unread message')}: {cli.command('inbox')}")
+    noted = len(problems.all_problems(node.store.db))
+    if noted:
+        found.append(f"{counted(noted, 'problem')}: {cli.command('problems')}")
+    return found
