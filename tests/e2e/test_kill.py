@@ -60,7 +60,7 @@ class Place:
 
     def bodies(self, who: str) -> list[str]:
         return sorted(
-            item["message"]["body"] for item in json.loads(self.run(who, "inbox", "--json"))["messages"]
+            item["message"]["body"] for item in json.loads(self.run(who, "inbox", "--json"))["deliveries"]
         )
 
 
