@@ -10,8 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
 
 import rfc8785
 
@@ -31,8 +30,7 @@ class JsonError(ValueError):
     """Text that is not JSON as this protocol reads it, or a value that has no canonical form."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(NamedTuple):
     """What a text says.
 
     `plain` promises that the canonical form takes no more bytes than the text does in UTF-8: no number in it
@@ -61,27 +59,31 @@ def parse(text: str) -> Parsed:
     _refuse_deep(text)
     try:
         try:
-            return Parsed(_plain_decoder.decode(text), plain=True, duplicates=False)
+            return Parsed(_read_plain(text), plain=True, duplicates=False)
         except _Unusual:
             return _CarefulReader().read(text)
     except json.JSONDecodeError as error:
         raise JsonError(f"not JSON: {error.msg} at character {error.pos}") from None
 
 
-def canonical(value: JsonValue) -> bytes:
+def canonical(value: JsonValue, *, plain: bool = False) -> bytes:
     """Write a value as RFC 8785 canonical JSON, in UTF-8.
+
+    `plain` says that the value is part of what `parse` called plain, which saves looking through it.
 
     Raises JsonError for a lone surrogate, a number that is not finite, nesting past MAX_DEPTH, and any
     Python value that JSON has no form for.
     """
     try:
-        if not _is_simple(value):
+        if not plain and not _is_simple(value):
             return _exact(value)
         text = "".join(_encode(value, 0))
-        if not text.isascii() and _ASTRAL.search(text) and _has_astral_key(value):
+        written = text.encode()
+        if not text.isascii() and _holds_astral(written) and _has_astral_key(value):
             return _exact(value)
-        _refuse_deep(text)
-        return text.encode()
+        if not plain:
+            _refuse_deep(text)
+        return written
     except UnicodeEncodeError:
         raise JsonError("a lone surrogate has no canonical form") from None
     except RecursionError:
@@ -120,6 +122,21 @@ def _distinct(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
 _plain_decoder = json.JSONDecoder(
     object_pairs_hook=_distinct, parse_int=_short_integer, parse_float=_unusual, parse_constant=_unusual
 )
+
+
+_scan_plain = _plain_decoder.scan_once  # type: ignore[attr-defined]
+
+
+def _read_plain(text: str) -> JsonValue:
+    """Read as the plain decoder does, sooner where nothing stands around the value."""
+    value: JsonValue
+    try:
+        value, end = _scan_plain(text, 0)
+    except StopIteration:
+        end = -1
+    if end != len(text):
+        value = _plain_decoder.decode(text)
+    return value
 
 
 class _CarefulReader:
@@ -227,6 +244,11 @@ def _is_simple(value: JsonValue) -> bool:
         elif kind is not bool and item is not None:
             return False
     return True
+
+
+def _holds_astral(text: bytes) -> bool:
+    """Whether UTF-8 text holds a character of four bytes; these are what such a character can begin with."""
+    return 0xF0 in text or 0xF1 in text or 0xF2 in text or 0xF3 in text or 0xF4 in text
 
 
 def _has_astral_key(value: JsonValue) -> bool:

@@ -61,8 +61,11 @@ class LogResult:
     key: KeyBody | None
 
 
-def link_flaw(read: Unverified, head: Head | None) -> str | None:
-    """Return why an entry does not follow `head`, or None: checks 10 to 14 of federation wire 2.1."""
+def link_flaw(read: Unverified, head: Head | Unverified | None) -> str | None:
+    """Return why an entry does not follow `head`, or None: checks 10 to 14 of federation wire 2.1.
+
+    The head may be given as the entry it is.
+    """
     if head is None:
         starts = not read.pruned and read.type == "key" and read.prev == ZERO_HASH
         return None if starts else NO_KEY_OP

@@ -15,12 +15,13 @@ _BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
 
 
 class Header(NamedTuple):
-    """A header's members in canonical order, cut where the other members of an op come in between."""
+    """The canonical form of a header, cut where its signature goes in.
 
-    until_replica: str
-    replica: str
-    seq: str
-    rest: str
+    `start` has no brace before it, `end` has one after it.
+    """
+
+    start: str
+    end: str
 
     @classmethod
     def write(
@@ -32,26 +33,23 @@ class Header(NamedTuple):
         type: str,
         to: tuple[str, ...] | None,
         body_hash: str,
+        *,
+        pruned: str = "",
+        sealed: str = "",
     ) -> "Header":
+        """Fill in the members in their order. `pruned` and `sealed` go in where an entry has them."""
         recipients = "" if to is None else '"to":["' + '","'.join(to) + '"],'
         return cls(
-            f'"bodyHash":"{body_hash}","hlc":"{hlc}","prev":"{prev}",',
-            f'"replica":"{replica}",',
-            f'"seq":{seq},',
+            f'"bodyHash":"{body_hash}","hlc":"{hlc}","prev":"{prev}",'
+            f'{pruned}"replica":"{replica}",{sealed}"seq":{seq},',
             f'{recipients}"type":"{type}","v":2}}',
         )
 
     def to_sign(self) -> bytes:
         """Return what a signature covers."""
-        return f"{SIGNATURE_TAG}{{{self.until_replica}{self.replica}{self.seq}{self.rest}".encode()
+        return f"{SIGNATURE_TAG}{{{self.start}{self.end}".encode()
 
     def with_sig(self, sig: str) -> bytes:
         """Return what the opHash is the hash of. Raises JsonError for a signature that is no text."""
         quoted = f'"{sig}"' if _BASE64URL.fullmatch(sig) else canonical(sig).decode()
-        return f'{{{self.until_replica}{self.replica}{self.seq}"sig":{quoted},{self.rest}'.encode()
-
-    def line(self, body: bytes, sealed: bytes, pruned: str, sig: str) -> bytes:
-        """Return the whole entry; each member in it ends in a comma, or is empty."""
-        before = f"{self.until_replica}{pruned}{self.replica}".encode()
-        after = f'{self.seq}"sig":"{sig}",{self.rest}'.encode()
-        return b"{" + body + before + sealed + after
+        return f'{{{self.start}"sig":{quoted},{self.end}'.encode()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from crypto.canonical import JsonError, JsonValue, canonical, decode, parse
+from crypto.canonical import JsonError, JsonValue, Parsed, canonical, decode, parse
 from crypto.clock import ClockError, Reading
 from crypto.ed25519 import SigningKey
 from crypto.encoding import b64u, sha256_hex
@@ -165,17 +165,12 @@ def read_line(raw: bytes) -> Unverified | Unreadable:
         parsed = parse(decode(raw))
     except JsonError:
         return Unreadable("malformed op")
-    return read_value(parsed.value, duplicates=parsed.duplicates)
+    return _read(parsed)
 
 
-def read_value(value: JsonValue, *, duplicates: bool = False) -> Unverified | Unreadable:
+def read_value(value: JsonValue) -> Unverified | Unreadable:
     """Read an entry from its JSON value, such as the op inside a forward."""
-    if not isinstance(value, dict):
-        return Unreadable("malformed op")
-    try:
-        return _read(value, duplicates)
-    except OpError as error:
-        return _unreadable(value, str(error))
+    return _read(Parsed(value, plain=False, duplicates=False))
 
 
 def read_entry(line: bytes) -> Entry:
@@ -186,7 +181,16 @@ def read_entry(line: bytes) -> Entry:
     return read.entry()
 
 
-def _read(value: dict[str, JsonValue], duplicates: bool) -> Unverified:
+def _read(parsed: Parsed) -> Unverified | Unreadable:
+    if not isinstance(parsed.value, dict):
+        return Unreadable("malformed op")
+    try:
+        return _checked(parsed.value, parsed)
+    except OpError as error:
+        return _unreadable(parsed.value, str(error))
+
+
+def _checked(value: dict[str, JsonValue], parsed: Parsed) -> Unverified:
     """Check an entry on its own, in the order of federation wire 2.1. Raises OpError with the reason."""
     get = value.get
     sig, prev, body_hash = get("sig"), get("prev"), get("bodyHash")
@@ -200,7 +204,7 @@ def _read(value: dict[str, JsonValue], duplicates: bool) -> Unverified:
     replica, type_, seq, hlc = get("replica"), get("type"), get("seq"), get("hlc")
     if not isinstance(replica, str) or not REPLICA_ID.fullmatch(replica):
         raise OpError("replica id outside the grammar")
-    if not isinstance(type_, str) or not _TYPE.fullmatch(type_):
+    if not isinstance(type_, str) or not (type_ in KNOWN_TYPES or _TYPE.fullmatch(type_)):
         raise OpError("not a v2 op")
     # A bool is an int to Python.
     if type(seq) is not int or not 1 <= seq <= MAX_SEQ:
@@ -217,7 +221,7 @@ def _read(value: dict[str, JsonValue], duplicates: bool) -> Unverified:
     header = Header.write(replica, seq, prev, hlc, type_, to, body_hash)
     body, sealed = get("body", ABSENT), get("sealed", ABSENT)
     try:
-        content = _content(body, sealed)
+        content = _content(body, sealed, plain=parsed.plain)
         signed_header = header.with_sig(sig)
         size = len(signed_header) + _added(content) + _extra_size(value)
     except JsonError:
@@ -239,7 +243,7 @@ def _read(value: dict[str, JsonValue], duplicates: bool) -> Unverified:
         get("pruned") is True,
         header.to_sign(),
         sha256_hex(content),
-        duplicates,
+        parsed.duplicates,
     )
 
 
@@ -358,7 +362,7 @@ def make_op(
         value |= {"to": list(to), "sealed": sealed}
     if body is not ABSENT:
         value["body"] = body
-    body_hash = sha256_hex(_content(body, ABSENT if sealed is None else sealed))
+    body_hash = sha256_hex(_content(body, ABSENT if sealed is None else sealed, plain=False))
     header = Header.write(replica, seq, prev, str(hlc), type, to, body_hash)
     value |= {"bodyHash": body_hash, "sig": b64u(signer.sign(header.to_sign()))}
     read = read_value(value)
@@ -374,28 +378,35 @@ def make_op(
 
 def to_line(entry: Entry) -> bytes:
     """Write an entry in canonical form, without a line feed."""
-    header = Header.write(
-        entry.replica, entry.seq, entry.prev, str(entry.hlc), entry.type, entry.to, entry.body_hash
-    )
+    body = sealed = pruned = ""
     if isinstance(entry, Stub):
-        return header.line(b"", b"", '"pruned":true,', entry.sig)
-    return header.line(
-        _member("body", entry.body),
-        _member("sealed", ABSENT if entry.sealed is None else entry.sealed),
-        "",
-        entry.sig,
+        pruned = '"pruned":true,'
+    else:
+        body = _member("body", entry.body)
+        sealed = _member("sealed", ABSENT if entry.sealed is None else entry.sealed)
+    header = Header.write(
+        entry.replica,
+        entry.seq,
+        entry.prev,
+        str(entry.hlc),
+        entry.type,
+        entry.to,
+        entry.body_hash,
+        pruned=pruned,
+        sealed=sealed,
     )
+    return f'{{{body}{header.start}"sig":"{entry.sig}",{header.end}'.encode()
 
 
-def _member(name: str, value: JsonValue | Absent) -> bytes:
-    return b"" if value is ABSENT else canonical({name: value})[1:-1] + b","
+def _member(name: str, value: JsonValue | Absent) -> str:
+    return "" if value is ABSENT else canonical({name: value})[1:-1].decode() + ","
 
 
-def _content(body: JsonValue | Absent, sealed: JsonValue | Absent) -> bytes:
+def _content(body: JsonValue | Absent, sealed: JsonValue | Absent, *, plain: bool) -> bytes:
     """Return the canonical form of an entry's content, which bodyHash is the hash of. Raises JsonError."""
     content: dict[str, JsonValue] = {}
     if body is not ABSENT:
         content["body"] = body
     if sealed is not ABSENT:
         content["sealed"] = sealed
-    return canonical(content)
+    return canonical(content, plain=plain)

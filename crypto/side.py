@@ -30,7 +30,7 @@ class Consumed(NamedTuple):
 class SideStore(Protocol):
     """Keeps what one walk sees. Nothing in it outlives `clear`."""
 
-    def consume(self, seq: int, prev: str, op: Consumed) -> None:
+    def consume(self, seq: int, prev: str, hash_: str, grade: int) -> None:
         """Keep an op of the chain, in place of what was kept for its seq."""
 
     def at(self, seq: int) -> Consumed | None:
@@ -56,16 +56,20 @@ class MemorySide:
     """A side store of plain dictionaries."""
 
     def __init__(self) -> None:
-        self._at: dict[int, Consumed] = {}
+        # Strings and integers by themselves: the garbage collector need not look at a long chain's.
+        self._hashes: dict[int, str] = {}
+        self._grades: dict[int, int] = {}
         self._after: dict[str, str] = {}
         self._lines: dict[str, list[Waiting]] = {}
 
-    def consume(self, seq: int, prev: str, op: Consumed) -> None:
-        self._at[seq] = op
-        self._after[prev] = op.hash
+    def consume(self, seq: int, prev: str, hash_: str, grade: int) -> None:
+        self._hashes[seq] = self._after[prev] = hash_
+        if grade or seq in self._grades:
+            self._grades[seq] = grade
 
     def at(self, seq: int) -> Consumed | None:
-        return self._at.get(seq)
+        hash_ = self._hashes.get(seq)
+        return None if hash_ is None else Consumed(hash_, self._grades.get(seq, 0))
 
     def after(self, prev: str) -> str | None:
         return self._after.get(prev)
@@ -80,4 +84,5 @@ class MemorySide:
         return sorted(line for lines in self._lines.values() for line in lines)
 
     def clear(self) -> None:
-        self.__init__()  # type: ignore[misc]
+        for kept in (self._hashes, self._grades, self._after, self._lines):
+            kept.clear()
