@@ -60,10 +60,10 @@ def sync(cli: Cli, watch: bool, interval: float) -> None:
 def _watch(cli: Cli, node: Node, link: Link, interval: float) -> NoReturn:
     """Sync until interrupted. Raises DmpError when this replica has stopped for good."""
     screen = cli.screen
-    signal.signal(signal.SIGTERM, _end)
-    screen.note("Syncing until interrupted (Ctrl-C).")
     trouble, members = "", _members(node)
     try:
+        signal.signal(signal.SIGTERM, _end)
+        screen.note("Syncing until interrupted (Ctrl-C).")
         for outcome in passes(screen, node, link, interval):
             if cli.as_json:
                 screen.document(_outcome_json(node, outcome))

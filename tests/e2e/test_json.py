@@ -1,0 +1,143 @@
+"""What programs read: the shape of every command's document (docs/json.md names the members)."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replica.cli import main
+from tests.e2e.people import Person, Town, environment
+
+Run = Callable[..., Any]
+
+DELIVERY = {"id", "message", "recipient", "via", "state", "changedAt"}
+ROW = {"message", "recipient", "homes", "via", "state", "refused", "changedAt"}
+MESSAGE = {
+    *(
+        "id",
+        "thread",
+        "replyTo",
+        "from",
+        "to",
+        "kind",
+        "body",
+        "refs",
+        "urgent",
+        "blocking",
+        "wake",
+        "createdAt",
+    ),
+    *("hlc", "remote", "standing", "receivedAt"),
+}
+REPORT = {"published", "applied", "refused", "waiting", "paused", "admitted", "unread", "problems"}
+
+
+@pytest.fixture
+def run(orchard: Town, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run commands in this process: their documents, parsed."""
+    for name, value in environment(orchard.folder / "home").items():
+        monkeypatch.setenv(name, value)
+
+    def run_(person: Person, *arguments: str, code: int = 0) -> Any:
+        assert main.run([*arguments, "--json", "--dir", str(person.root)]) == code
+        told = capsys.readouterr()
+        assert told.err == ""
+        assert told.out.isascii()
+        (line,) = told.out.splitlines()
+        return json.loads(line)
+
+    return run_
+
+
+def test_documents_of_mail(run: Run, ada: Person, bob: Person) -> None:
+    asked = run(
+        ada,
+        *("send", "human:bob", "human:carol", "Ship it?", "--kind", "question", "--blocking"),
+        *("--choice", "yes", "--ref", "commit:1a2b", "--data", '{"type": "x-build", "n": 7}'),
+    )
+    assert asked.keys() == {"message", "replayed", "deliveries", "remote", "readers", "notes"}
+    assert asked["message"].keys() == MESSAGE | {"choices", "data"}
+    assert asked["readers"] == [{"replica": bob.replica, "handle": "bob", "device": "bob-laptop"}]
+    assert [row["recipient"] for row in asked["remote"]] == ["human:bob"]
+    assert asked["remote"][0].keys() == ROW
+    assert [each.keys() for each in asked["deliveries"]] == [DELIVERY]
+    assert len(asked["notes"]) == 1
+    assert asked["message"]["remote"] is False
+    id_ = asked["message"]["id"]
+
+    assert run(ada, "sync").keys() == REPORT
+    report = run(bob, "sync")
+    assert (report["unread"], report["paused"], report["admitted"]) == (1, None, True)
+    inbox = run(bob, "inbox")
+    assert (inbox.keys(), inbox["total"]) == ({"deliveries", "total"}, 1)
+    (entry,) = inbox["deliveries"]
+    assert entry.keys() == {"delivery", "message", "answer"}
+    assert entry["message"].keys() == MESSAGE | {"choices", "data", "origin"}
+    assert (entry["message"]["remote"], entry["message"]["origin"]) == (True, ada.replica)
+    assert [each["id"] for each in run(bob, "open")["open"]] == [id_]
+
+    answered = run(bob, "reply", id_, "--choice", "yes")
+    assert answered["message"]["standing"] == "pending"
+    read = run(bob, "read", id_)
+    assert read.keys() == {"message", "deliveries", "answer"}
+    assert read["answer"]["choice"] == "yes"
+    run(bob, "sync")
+    run(ada, "sync")
+    thread = run(ada, "thread", id_)
+    assert thread.keys() == {"thread", "messages"}
+    question, answer = thread["messages"]
+    assert question.keys() == {"message", "deliveries", "remote", "waiting"}
+    assert (question["remote"][0]["state"], question["waiting"]) == ("answered", False)
+    assert answer["message"]["standing"] == "accepted"
+
+
+def test_documents_of_a_team(run: Run, orchard: Town, ada: Person, bob: Person) -> None:
+    roster = run(bob, "team", "roster")
+    assert roster.keys() == {"team", "name", "founder", "members", "revoked", "pending", "syncedAt"}
+    assert [member["handle"] for member in roster["members"]] == ["ada", "bob"]
+    assert roster["members"][0].keys() == {
+        *("replica", "handle", "device", "role", "hosts", "observer", "fingerprint", "lastHeard")
+    }
+    own = run(bob, "team", "fingerprint")
+    assert own["founder"] == {"replica": ada.replica, "fingerprint": roster["members"][0]["fingerprint"]}
+
+    invited = run(ada, "team", "invite", "cy")
+    assert invited.keys() == {"code", "handle", "remote", "branch"}
+    cy = orchard.person("cy", init=False)
+    made = run(cy, "init", "--handle", "cy")
+    assert made.keys() == {"replica", "handle", "fingerprint", "dir"}
+    joined = run(cy, "join", "--git", str(orchard.repository))
+    assert joined.keys() == {"team", "name", "admitted", "replica", "fingerprint", "founder"}
+    assert joined["admitted"] is False
+    run(ada, "sync")
+    (waiting,) = run(ada, "team", "pending")["pending"]
+    assert waiting == {
+        "replica": cy.replica,
+        "handle": "cy",
+        "device": waiting["device"],
+        "fingerprint": made["fingerprint"],
+        "by": None,
+    }
+    assert run(ada, "team", "admit", cy.replica, "--fingerprint", made["fingerprint"]) == {"done": True}
+    assert run(ada, "team", "role", cy.replica, "admin") == {"done": True}
+    assert run(ada, "team", "revoke", bob.replica, "--reason", "left") == {"done": True}
+    (gone,) = run(ada, "team", "roster")["revoked"]
+    assert gone == {"replica": bob.replica, "handle": "bob", "reason": "left", "by": ada.replica}
+    assert run(ada, "problems") == {"problems": []}
+    assert run(ada, "resume") == {"resumed": "signing", "wasPaused": False}
+
+
+def test_documents_of_a_founding_and_of_errors(run: Run, town: Town, tmp_path: Path) -> None:
+    zoe = town.person("zoe", init=False)
+    assert run(zoe, "inbox", code=1)["error"].keys() == {"code", "message"}
+    run(zoe, "init", "--handle", "zoe")
+    founded = run(zoe, "team", "found", "Pear", "--git", str(town.repository), "--branch", "pears")
+    assert founded.keys() == {"team", "name", "recoveryCode", "remote", "branch"}
+    assert founded["branch"] == "pears"
+    refused = run(zoe, "send", "nobody", "x", code=1)
+    assert refused["error"].keys() == {"code", "message", "field"}
+    town.repository.rename(tmp_path / "away.git")
+    away = run(zoe, "sync", code=1)
+    assert (away.keys(), away["waiting"]) == ({"error", "waiting"}, {"messages": 0})

@@ -1,0 +1,127 @@
+"""How a command ends: exit codes, errors for people and programs, and never a traceback."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import click
+import pytest
+
+from core.errors import Code, DmpError
+from replica.cli import main
+from replica.cli.failures import failure_of
+from transports.base import Behind, Refused, Unreachable
+
+
+def run(*arguments: str) -> int:
+    return main.run(arguments)
+
+
+def break_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    """Let `dmp inbox` raise `error`."""
+
+    def fail(_group: object, _ctx: click.Context, _name: str) -> click.Command:
+        def raise_it() -> None:
+            raise error
+
+        return click.Command("inbox", callback=raise_it)
+
+    monkeypatch.setattr(main.Commands, "get_command", fail)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "exit_"),
+    [
+        (DmpError(Code.CONFLICT, "twice"), "conflict", 1),
+        (Unreachable("gone", "look"), "unreachable", 1),
+        (Behind("late"), "behind", 1),
+        (Refused("no"), "refused", 1),
+        (sqlite3.DatabaseError("malformed"), "unavailable", 1),
+        (PermissionError(13, "Permission denied", "/x"), "unavailable", 1),
+        (click.UsageError("what"), "usage", 2),
+        (KeyboardInterrupt(), "interrupted", 130),
+    ],
+)
+def test_every_expected_end_has_its_code(error: BaseException, code: str, exit_: int) -> None:
+    failure = failure_of(error)
+    assert failure is not None
+    assert (failure.code, failure.exit) == (code, exit_)
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), sqlite3.ProgrammingError("x"), AssertionError()])
+def test_any_other_exception_is_a_bug(error: BaseException) -> None:
+    assert failure_of(error) is None
+
+
+def test_a_bug_is_told_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    break_with(monkeypatch, RuntimeError("inner"))
+    assert run("inbox") == 70
+    err = capsys.readouterr().err
+    assert "a bug in dmp (RuntimeError)" in err
+    assert "--verbose" in err
+    assert "Traceback" not in err
+
+
+def test_an_interruption_says_that_nothing_is_lost(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    break_with(monkeypatch, KeyboardInterrupt())
+    assert run("inbox") == 130
+    assert "Nothing is lost" in capsys.readouterr().err
+
+
+def test_m6_an_error_message_cannot_act_on_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    break_with(monkeypatch, DmpError(Code.INVALID, "bad\x1b[2J\nname", "to[0]"))
+    assert run("inbox") == 1
+    assert capsys.readouterr().err == "dmp: bad\\x1b[2J\\x0aname [invalid on to[0]]\n"
+
+
+@pytest.mark.parametrize("arguments", [["--json", "inbox"], ["inbox", "--json"]])
+def test_a_program_gets_an_error_as_one_document(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*arguments, "--dir", str(tmp_path)) == 1
+    told = capsys.readouterr()
+    assert json.loads(told.out)["error"]["code"] == "not-found"
+    assert told.err == ""
+
+
+def test_a_wrong_option_is_a_document_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("inbox", "--json", "--bogus") == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "usage"
+
+
+def test_the_directory_is_taken_from_before_or_after_the_command_or_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--dir", str(tmp_path / "a"), "init", "--handle", "ada") == 0
+    assert run("inbox", "--dir", str(tmp_path / "a")) == 0
+    assert run("--dir", str(tmp_path / "other"), "inbox", "--dir", str(tmp_path / "a")) == 0
+    monkeypatch.setenv("DMP_DIR", str(tmp_path / "a"))
+    assert run("inbox") == 0
+    assert run("inbox", "--dir", str(tmp_path / "other")) == 1
+
+
+def test_a_suggested_command_repeats_the_directory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "a b"
+    run("init", "--handle", "ada", "--dir", str(root))
+    assert f"dmp join CODE --git REMOTE --dir '{root}'" in capsys.readouterr().out
+
+
+def test_every_command_is_there_and_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in main.COMMANDS:
+        assert run(name, "--help") == 0
+        assert f"Usage: dmp {name}" in capsys.readouterr().out
+
+
+def test_help_tells_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--help") == 0
+    assert "Exit codes: 0 done; 1 refused" in capsys.readouterr().out
+    assert run() == 2
+    assert "Usage: dmp" in capsys.readouterr().err
