@@ -50,14 +50,19 @@ class Person:
     root: Path
     home: Path
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """What this person's commands find around them."""
+        return {**environment(self.home), "DMP_DIR": str(self.root)}
+
     def try_(self, *arguments: str, stdin: str | bytes = b"") -> Told:
         """Run a command, however it ends."""
         given = stdin.encode() if isinstance(stdin, str) else stdin
         done = subprocess.run(
-            [*DMP, *arguments, "--dir", str(self.root)],
+            [*DMP, *arguments],
             input=given,
             capture_output=True,
-            env=environment(self.home),
+            env=self.environment,
             timeout=PATIENCE,
             check=False,
         )
@@ -89,12 +94,12 @@ class Person:
     def running(self, *arguments: str) -> Iterator["Running"]:
         """Run a command beside the test."""
         process = subprocess.Popen(
-            [*DMP, *arguments, "--dir", str(self.root)],
+            [*DMP, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=environment(self.home),
+            env=self.environment,
         )
         overdue = threading.Timer(PATIENCE, process.kill)
         overdue.start()
