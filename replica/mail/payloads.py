@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from core.address import parse_address
+from core.address import is_identifier, parse_address
 from core.errors import invalid
 from core.message import Message, Via
 from core.received import message_from_json
+from core.text import utf8_len
 from crypto.canonical import JsonValue
 from crypto.keys import REPLICA_ID
 
@@ -81,7 +82,10 @@ def parse_mail(payload: JsonValue) -> MailPayload:
     targets = content.get("targets")
     if not isinstance(targets, list) or not 1 <= len(targets) <= MAX_TARGETS:
         raise invalid("targets", f"targets must be a list of 1 to {MAX_TARGETS}")
-    return MailPayload(message, tuple(_target(item, f"targets[{i}]") for i, item in enumerate(targets)))
+    found = tuple(_target(item, f"targets[{i}]") for i, item in enumerate(targets))
+    if len({target.recipient for target in found}) != len(found):
+        raise invalid("targets", "targets must name each recipient once")
+    return MailPayload(message, found)
 
 
 def _target(item: JsonValue, field: str) -> MailTarget:
@@ -112,6 +116,16 @@ def _entry(content: Mapping[str, JsonValue], field: str) -> StateEntry:
         value = content.get(name)
         if not isinstance(value, str) or not 1 <= len(value) <= limit:
             raise invalid(f"{field}.{name}", f"must be a text of 1 to {limit} characters")
+        try:
+            utf8_len(value)
+        except UnicodeEncodeError:
+            raise invalid(f"{field}.{name}", "must be whole characters") from None
+        return value
+
+    def identifier(name: str) -> str:
+        value = text(name)
+        if not is_identifier(value):
+            raise invalid(f"{field}.{name}", "must be the id of a message")
         return value
 
     at = text("at")
@@ -121,12 +135,12 @@ def _entry(content: Mapping[str, JsonValue], field: str) -> StateEntry:
             if state not in REPORTED_STATES:
                 raise invalid(f"{field}.state", "no state that a home reports")
             recipient = parse_address(text("recipient", MAX_ADDRESS), f"{field}.recipient").text
-            return DeliveryReport(text("message"), recipient, state, at)
+            return DeliveryReport(identifier("message"), recipient, state, at)
         case "settle":
             closed = text("closed", MAX_TEXT) if "closed" in content else None
-            return Settle(text("question"), text("answer"), closed)
+            return Settle(identifier("question"), identifier("answer"), closed)
         case "refused":
-            return Refusal(text("message"), text("reason", MAX_TEXT))
+            return Refusal(identifier("message"), text("reason", MAX_TEXT))
     raise invalid(f"{field}.t", "an entry is delivery, settle or refused")
 
 

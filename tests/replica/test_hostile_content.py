@@ -1,0 +1,134 @@
+"""What a teammate's own key can sign, at random: nothing in it stops a pass, and nothing is kept to be tried for ever."""
+
+import copy
+import json
+import logging
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+from crypto.canonical import JsonValue
+from tests.replica.forge import Forger
+from tests.replica.world import Machine, World, exchange
+
+ODD: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    2**60,
+    1.5,
+    "",
+    "x",
+    "x" * 9_000,
+    "\ud800",
+    "line\nbreak",
+    "\x1b[2J\x07",
+    "op-0",
+    "op-²",
+    "op-99999999999999999999",
+    "agent:dispatch",
+    "human:bob",
+    "human:",
+    "channel:all",
+    "run:r-1",
+    "9999999999999.999999999.x",
+    "question",
+    "answer",
+    [],
+    [[]],
+    {},
+    {"type": "x-closed"},
+    {"type": "tool-approval"},
+    {"\ud800": 1},
+)
+"""Values that a member should not have, or not there."""
+
+
+@pytest.fixture(autouse=True)
+def loose_seals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hostile teammate may seal what has no canonical form."""
+    monkeypatch.setattr("crypto.sealing.canonical", lambda value: json.dumps(value).encode())
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every (container, key or index) in a JSON value."""
+    keys = value.keys() if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for key in list(keys):
+        yield value, key
+        yield from places(value[key])
+
+
+def bent(value: JsonValue, random: Random) -> Any:
+    """The value with one or two things in it made odd, left out or repeated."""
+    made: Any = {"": copy.deepcopy(value)}
+    for _ in range(random.randint(1, 2)):
+        container, key = random.choice(list(places(made)))
+        if random.random() < 0.15 and isinstance(container, dict) and key:
+            del container[key]
+        elif random.random() < 0.1 and isinstance(container, list):
+            container.append(copy.deepcopy(container[key]))
+        else:
+            container[key] = copy.deepcopy(random.choice(ODD))
+    return made.get("")
+
+
+def honest_payloads(forger: Forger, bob: Machine, ids: list[str]) -> list[tuple[str, Any]]:
+    """Payloads of every kind, about messages that are there."""
+    asked, mine, answer = ids
+    at = "2026-09-21T14:13:20.000Z"
+    entries: list[JsonValue] = [
+        {"t": "delivery", "message": mine, "recipient": "human:ada", "state": "read", "at": at},
+        {"t": "settle", "question": asked, "answer": answer, "at": at},
+        {"t": "settle", "question": asked, "answer": "m-close", "closed": "enough", "at": at},
+        {"t": "settle", "question": "m-unknown", "answer": "m-other", "at": at},
+        {"t": "refused", "message": mine, "reason": "limited: no", "at": at},
+        {"t": "refused", "message": answer, "reason": "limited: no", "at": at},
+        {"t": "refused", "message": "op-4", "reason": "unavailable: again", "at": at},
+    ]
+    reply: dict[str, JsonValue] = {"replyTo": mine, "thread": mine}
+    told: list[JsonValue] = [{"type": "message", "id": mine}]
+    notice: dict[str, JsonValue] = {"from": "agent:dispatch", "kind": "notice", "refs": told}
+    question: dict[str, JsonValue] = {"kind": "question", "choices": ["yes"], "blocking": True}
+    early: dict[str, JsonValue] = {"kind": "answer", "replyTo": "m-later", "thread": "m-later", "choice": "y"}
+    mails = [
+        forger.payload(bob),
+        forger.payload(bob, **reply),
+        forger.payload(bob, **question),
+        forger.payload(bob, **notice),
+        forger.payload(bob, **early),
+        forger.payload(bob, **reply, kind="answer"),
+        forger.payload(bob, data={"type": "x-mine", "n": 1}, wake="request", urgent=True),
+    ]
+    return [("state", {"entries": [entry]}) for entry in entries] + [("mail", mail) for mail in mails]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_content_stops_a_pass_or_is_tried_for_ever(
+    w: World, caplog: pytest.LogCaptureFixture, seed: int
+) -> None:
+    ada, bob, cy = w.team("ada", "bob", "cy")
+    exchange(ada, bob, cy)
+    asked = ada.ask("human:bob")
+    mine = bob.send("human:ada", "hello")
+    exchange(ada, bob, cy)
+    answer = bob.answer(asked, "yes")
+    bob.sync()
+    forger, random = Forger(ada), Random(seed)
+    made = []
+    for number in range(280):
+        type_, payload = random.choice(honest_payloads(forger, bob, [asked.id, mine.id, answer.id]))
+        payload = bent(payload, random)
+        if number % 7 == 0 and isinstance(payload, dict) and isinstance(payload.get("entries"), list):
+            payload["entries"] *= 3
+        made.append(forger.op(type_, payload=payload, to=(bob,)))
+    forger.publish(*made)
+    cy.send("human:bob", "meanwhile")
+    cy.sync()
+    with caplog.at_level(logging.WARNING):
+        bob.sync()
+    assert "meanwhile" in bob.bodies()
+    assert [record.getMessage() for record in caplog.records] == []
+    reasons = {reason for (reason,) in bob.node.store.db.execute("SELECT reason FROM parked")}
+    assert not [reason for reason in reasons if "could not be applied" in reason]
