@@ -57,6 +57,7 @@ class GitTransport:
         self._ref = tip_ref(remote.url, check_branch(branch))
         self._seen: Snapshot | None = None
         self._is_damaged = False
+        directory = directory.absolute()  # git runs in a directory of its own
         with self._local_errors():
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._clone = Clone(directory, self._limits)

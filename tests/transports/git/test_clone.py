@@ -419,3 +419,15 @@ def test_a_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(Unreachable, match="this machine"):
         GitTransport(parse_remote(str(tmp_path), Source.TYPED), tmp_path / "file" / "near")
+
+
+def test_a_directory_named_from_where_one_stands_works_as_a_whole_path_does(
+    far: GitFarSide, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    transport = GitTransport(parse_remote(str(far.bare), Source.TYPED), Path("here") / "clone")
+    transport.refresh()
+    lines = Chain(ADA).lines(2)
+    transport.publish(ADA, lines)
+    assert read(transport) == {ADA: lines}
+    transport.close()
