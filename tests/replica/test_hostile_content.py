@@ -1,4 +1,4 @@
-"""What a teammate's own key can sign, at random: nothing in it stops a pass, and nothing is kept to be tried for ever."""
+"""What a teammate's own key can sign, at random: nothing in it stops a pass, nothing is tried again for ever."""
 
 import copy
 import json
