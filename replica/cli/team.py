@@ -71,8 +71,8 @@ def found(cli: Cli, name: str, remote: str | None, branch: str | None) -> None:
         screen.exact(f"  {founded.recovery_code}")
         screen.say(
             "",
-            "Write it down on paper. When every admin's machine is lost, whoever has this code can take over "
-            "the team, and nobody else can.",
+            "Write it down on paper. By the protocol, whoever has it can take over the team when every admin's "
+            "machine is lost, and nobody else can; the command for that comes with a later version.",
         )
     if late is not None:
         raise Failure(

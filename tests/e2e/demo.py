@@ -5,7 +5,6 @@ Run it with `make demo`. Everything happens in a temporary folder, which is remo
 
 import json
 import shlex
-import subprocess
 import sys
 import tempfile
 import time
@@ -13,10 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.people import Person, Told, Town, environment
+from tests.e2e.people import Person, Told, Town
 
-BRANCH = "dmp-federation"
-FIRST_SEGMENT = "000000000001.jsonl"
 QUESTION = "Ship the new orchard page today?"
 ANSWER = "Go ahead, the tests are green."
 
@@ -104,13 +101,13 @@ def tell(town: Town, stage: Stage) -> None:
 
     stage.chapter("Anybody can audit what was signed; one changed character is caught")
     stage.run(ada, "audit", "--from", f"git:{town.repository}")
-    seq = tamper(town, bob)
+    seq = town.tamper(bob)
     stage.say(
-        f"Now somebody with write access changes one character of Bob's answer, op {seq} of his chain,",
-        "in a copy of the repository, tampered.git:",
+        f"Now somebody who can push to the repository changes one character of Bob's answer, op {seq} of his",
+        "chain:",
         "",
     )
-    told = stage.run(ada, "audit", "--from", f"git:{town.folder / 'tampered.git'}", code=1)
+    told = stage.run(ada, "audit", "--from", f"git:{town.repository}", code=1)
     if f"{seq}" not in told.out:
         sys.exit("the demo failed: the audit does not name the changed op")
 
@@ -130,9 +127,7 @@ def compare_fingerprints(stage: Stage, ada: Person, bob: Person) -> None:
 
 def show_the_branch(town: Town, stage: Stage, ada: Person) -> None:
     """One mail op as it lies on the branch, shortened; and what cannot be found there."""
-    lane = git(town, f"--git-dir={town.repository}", "show", f"{BRANCH}:fed/{ada.replica}/{FIRST_SEGMENT}")
-    lines = [json.loads(line) for line in lane.splitlines()]
-    mail = next(op for op in lines if op["type"] == "mail")
+    mail = next(op for op in town.lane(ada) if op["type"] == "mail")
     stage.say("This is the op that carried Ada's question, a line of JSON on the branch (shortened):", "")
     for line in json.dumps(shortened(mail), indent=2, ensure_ascii=False).splitlines():
         stage.say(f"   {line}")
@@ -143,30 +138,11 @@ def show_the_branch(town: Town, stage: Stage, ada: Person) -> None:
         "team's name, and everyone's handle, device name and public keys.",
         "Sealed: from whom to whom it is, what kind of message, its choices and its text.",
     )
-    everything = git(town, f"--git-dir={town.repository}", "log", "--all", "--patch")
+    everything = town.git("log", "--all", "--patch", folder=town.repository)
     found = [text for text in (QUESTION, ANSWER) if text in everything]
     if found:
         sys.exit(f"the demo failed: {found} can be read on the branch")
     stage.say("", f"Searching every commit of the branch for “{QUESTION}”: not found.")
-
-
-def tamper(town: Town, bob: Person) -> int:
-    """Change one character of Bob's answer in a copy of the repository; return the seq of the op."""
-    tampered = town.folder / "tampered.git"
-    work = town.folder / "work"
-    git(town, "clone", "--quiet", "--bare", str(town.repository), str(tampered))
-    git(town, "clone", "--quiet", "--branch", BRANCH, str(tampered), str(work))
-    (segment,) = (work / "fed" / bob.replica).glob("*.jsonl")
-    lines = segment.read_text().splitlines(keepends=True)
-    index = next(i for i, line in enumerate(lines) if json.loads(line)["type"] == "mail")
-    sealed = json.loads(lines[index])["sealed"]["ct"]
-    other = ("B" if sealed[0] == "A" else "A") + sealed[1:]
-    lines[index] = lines[index].replace(sealed, other)
-    segment.write_text("".join(lines))
-    identity = ("-c", "user.name=mallory", "-c", "user.email=mallory@example.org")
-    git(town, "-C", str(work), *identity, "commit", "--quiet", "--all", "--message", "Tidy up")
-    git(town, "-C", str(work), "push", "--quiet", "origin", BRANCH)
-    return int(json.loads(lines[index])["seq"])
 
 
 def shortened(value: Any) -> Any:
@@ -174,18 +150,6 @@ def shortened(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: shortened(member) for name, member in value.items()}
     return f"{value[:20]}…" if isinstance(value, str) and len(value) > 44 else value
-
-
-def git(town: Town, *arguments: str) -> str:
-    """Run git as whoever runs the server."""
-    done = subprocess.run(
-        ["git", *arguments],
-        capture_output=True,
-        check=True,
-        text=True,
-        env=environment(town.folder / "home"),
-    )
-    return done.stdout
 
 
 if __name__ == "__main__":

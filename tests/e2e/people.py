@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import IO, Any
 
 DMP = (sys.executable, "-m", "replica.cli.main")
+BRANCH = "dmp-federation"
+FIRST_SEGMENT = "000000000001.jsonl"
 PATIENCE = 60.0
 """Seconds after which a process that should have ended is killed, and its test fails."""
 
@@ -195,7 +197,7 @@ class Town:
         """Somebody who joined with an invite, and was admitted."""
         someone = self.person(handle)
         code = inviter.dmp("team", "invite", handle).strip()
-        someone.dmp("join", code, "--git", str(self.repository))
+        someone.dmp("join", "-", "--git", str(self.repository), stdin=code)
         inviter.dmp("sync")
         someone.dmp("sync")
         return someone
@@ -206,6 +208,45 @@ class Town:
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o755)
+
+    def git(self, *arguments: str, folder: Path | None = None) -> str:
+        """Run git as somebody who can push: in a clone of the team's branch unless another folder is given."""
+        if folder is None:
+            folder = self.folder / "clone"
+            if not folder.exists():
+                self.git(
+                    *("clone", "--quiet", "--branch", BRANCH, str(self.repository), str(folder)),
+                    folder=self.folder,
+                )
+        identity = ("-c", "user.name=mallory", "-c", "user.email=mallory@example.org")
+        done = subprocess.run(
+            ["git", *identity, *arguments],
+            cwd=folder,
+            env=environment(self.folder / "home"),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+    def lane(self, person: Person) -> list[dict[str, Any]]:
+        """The ops of a person on the branch."""
+        lines = self.git("show", f"{BRANCH}:fed/{person.replica}/{FIRST_SEGMENT}", folder=self.repository)
+        return [json.loads(line) for line in lines.splitlines()]
+
+    def tamper(self, person: Person) -> int:
+        """Change one character of a person's first mail on the branch, and return the seq of that op."""
+        op = next(op for op in self.lane(person) if op["type"] == "mail")
+        sealed = str(op["sealed"]["ct"])
+        self.git("fetch", "--quiet")
+        self.git("reset", "--quiet", "--hard", f"origin/{BRANCH}")
+        segment = self.folder / "clone" / "fed" / person.replica / FIRST_SEGMENT
+        segment.write_text(
+            segment.read_text().replace(sealed, ("B" if sealed[0] == "A" else "A") + sealed[1:])
+        )
+        self.git("commit", "--quiet", "--all", "--message", "Tidy up")
+        self.git("push", "--quiet")
+        return int(op["seq"])
 
     def moved_to(self, folder: Path) -> "Town":
         """A copy of everything in another folder, which each replica then knows as its remote."""

@@ -1,12 +1,15 @@
 """Remotes that fail, processes that meet, input that is wrong, and interruptions."""
 
+import json
+import os
+import select
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.people import Person, Town
+from tests.e2e.people import PATIENCE, Person, Town
 
 REFUSE_EVERY_FIRST = """
 cd "$GIT_DIR" || exit 1
@@ -93,6 +96,64 @@ def test_watching_outlives_an_unreachable_remote(orchard: Town, ada: Person, bob
         watching.told("applied [1-9]")
         watching.end(signal.SIGINT)
     assert bob.bodies() == ["still there?"]
+
+
+def test_an_interrupted_push_loses_and_doubles_nothing(
+    orchard: Town, ada: Person, bob: Person, tmp_path: Path
+) -> None:
+    reached, never = tmp_path / "reached", tmp_path / "never"
+    for pipe in (reached, never):
+        os.mkfifo(pipe)
+    orchard.hook("pre-receive", f"echo here > '{reached}'; cat '{never}'")
+    ada.dmp("send", "human:bob", "once")
+    listening = os.open(reached, os.O_RDONLY | os.O_NONBLOCK)
+    with ada.running("sync") as syncing:
+        assert select.select([listening], [], [], PATIENCE)[0]
+        told = syncing.end(signal.SIGINT)
+    os.close(listening)
+    assert told.code == 130
+    assert "Nothing is lost" in told.err
+    (orchard.repository / "hooks" / "pre-receive").unlink()
+    ada.dmp("sync")
+    bob.dmp("sync")
+    assert bob.bodies() == ["once"]
+
+
+def test_a_changed_byte_on_the_branch_holds_up_its_replica_until_it_is_put_back(
+    orchard: Town, ada: Person, bob: Person
+) -> None:
+    cy = orchard.invited(ada, "cy")
+    ada.dmp("send", "human:bob", "from ada")
+    cy.dmp("send", "human:bob", "from cy")
+    ada.dmp("sync")
+    cy.dmp("sync")
+    seq = orchard.tamper(ada)
+    bob.dmp("sync")
+    assert bob.bodies() == ["from cy"]
+    assert ("halt:" + ada.replica, seq) in [
+        (problem["subject"], problem["seq"]) for problem in bob.json("problems")["problems"]
+    ]
+    orchard.git("revert", "--no-edit", "HEAD")
+    orchard.git("push", "--quiet")
+    bob.dmp("sync")
+    assert sorted(bob.bodies()) == ["from ada", "from cy"]
+    assert "halt" not in bob.dmp("problems")
+
+
+def test_r2_a_pause_is_told_and_ends_on_its_owners_word(orchard: Town, ada: Person, bob: Person) -> None:
+    mark = orchard.folder / "home" / "state" / "dmp-replica" / f"{bob.replica}.json"
+    bob.dmp("sync")
+    remembered = json.loads(mark.read_text())
+    mark.write_text(json.dumps({**remembered, "seq": remembered["seq"] + 3}))
+    bob.dmp("send", "human:ada", "hello")
+    assert "it looks restored from an older backup" in bob.refused("sync")
+    told = bob.json("sync", code=1)
+    assert told["error"]["code"] == "conflict"
+    assert told["waiting"] == {"messages": 1}
+    assert "Signing again" in bob.dmp("resume")
+    bob.dmp("sync")
+    ada.dmp("sync")
+    assert ada.bodies() == ["hello"]
 
 
 def test_r3_a_directory_restored_from_a_backup_stops_and_says_what_to_do(

@@ -1,0 +1,122 @@
+"""Every command the README and the pages of docs/ show is run: two people, a bare repository, real processes."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from replica.cli import main
+from tests.e2e.people import PATIENCE, Person, Town, environment
+
+ROOT = Path(__file__).parents[2]
+FENCE = re.compile(r"^```([a-z]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMANDS = ("console", "sh")
+DATA = ("ini", "json", "text")
+
+FROM_NOTHING = ["README.md", "docs/getting-started.md"]
+IN_A_TEAM = sorted(
+    str(path.relative_to(ROOT))
+    for path in (ROOT / "docs").glob("*.md")
+    if str(path.relative_to(ROOT)) not in FROM_NOTHING
+)
+
+LEARNT = {
+    "code": r"(di1\.[0-9a-f]{32}\.\S+)",
+    "id": r"\b(m-[0-9a-z]{26})\b",
+    "question": r"waits for your answer: (m-[0-9a-z]{26})",
+    "replica": r"team admit (\S+-[0-9a-f]{8}) --fingerprint",
+    "fingerprint": r"team admit \S+-[0-9a-f]{8} --fingerprint (\S+)",
+    "other-replica": r"\b(bob-[0-9a-f]{8})\b",
+}
+"""What a reader takes from the output of one command for a later one, by the name pages give it."""
+
+
+def commands(page: str) -> Iterator[str]:
+    """The commands of a page, in order: lines after `$ ` in console blocks, all lines in sh blocks."""
+    for language, block in FENCE.findall((ROOT / page).read_text()):
+        assert language in COMMANDS + DATA, f"{page} has a block of {language!r}"
+        for line in block.splitlines():
+            if language == "sh" and line.strip():
+                yield line
+            elif language == "console" and line.startswith("$ "):
+                yield line.removeprefix("$ ")
+
+
+class Shell:
+    """Somebody who types what a page says, and fills in what earlier commands printed."""
+
+    def __init__(self, home: Path, **variables: str) -> None:
+        self._home = home
+        self._environment = {**environment(home), **variables}
+        self._known: dict[str, str] = {}
+
+    def run(self, command: str) -> None:
+        filled = re.sub(r"<([a-z-]+)>", lambda found: self._known[found[1]], command)
+        done = subprocess.run(
+            ["bash", "-c", filled],
+            cwd=self._home,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        assert done.returncode == 0, f"{filled}\n{done.stdout}"
+        self._learn(done.stdout)
+
+    def _learn(self, out: str) -> None:
+        for name, pattern in LEARNT.items():
+            found = re.search(pattern, out)
+            if found is not None:
+                self._known[name] = found[1]
+
+
+def type_all(page: str, shell: Shell) -> int:
+    typed = 0
+    for command in commands(page):
+        target = re.fullmatch(r"make (\w+)", command)
+        if target is not None:  # this runs inside one of them
+            assert re.search(rf"^{target[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        elif command != ". .venv/bin/activate":
+            shell.run(command)
+            typed += 1
+    return typed
+
+
+@pytest.mark.parametrize("page", FROM_NOTHING)
+def test_a_page_that_starts_from_nothing_runs(page: str, tmp_path: Path) -> None:
+    assert type_all(page, Shell(tmp_path)) > 10
+
+
+@pytest.mark.parametrize("page", IN_A_TEAM)
+def test_a_page_for_people_in_a_team_runs(page: str, orchard: Town, ada: Person) -> None:
+    home = orchard.folder / "home"
+    orchard.repository.rename(home / "team.git")
+    orchard.repository.symlink_to(home / "team.git")
+    with (home / "team.jsonl").open("wb") as file:
+        for person in ("ada", "bob"):
+            lane = f"dmp-federation:fed/{orchard.person(person, init=False).replica}/000000000001.jsonl"
+            subprocess.run(
+                ["git", "--git-dir=team.git", "show", lane],
+                cwd=home,
+                env=environment(home),
+                stdout=file,
+                check=True,
+            )
+    type_all(page, Shell(home, DMP_DIR=str(ada.root)))
+
+
+def test_the_pages_link_to_pages_that_are_there() -> None:
+    for page in [*FROM_NOTHING, *IN_A_TEAM]:
+        text = (ROOT / page).read_text()
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+            assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
+
+
+def test_the_commands_of_the_help_are_all_on_a_page() -> None:
+    shown = " ".join(command for page in [*FROM_NOTHING, *IN_A_TEAM] for command in commands(page))
+    assert [name for name in main.COMMANDS if f"dmp {name}" not in shown] == []
