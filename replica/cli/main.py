@@ -55,14 +55,11 @@ class Commands(click.Group):
     "command; 70 a bug in dmp; 130 interrupted.",
 )
 @click.version_option(package_name="dmp-replica", prog_name="dmp")
-@click.pass_context
-def dmp(ctx: click.Context) -> None:
+def dmp() -> None:
     """Signed, end-to-end encrypted mail and questions between teammates, over a git branch.
 
     Start with `dmp init --handle NAME`.
     """
-    cli = ctx.find_object(Cli) or Cli()
-    ctx.default_map = {"audit": {"root": cli.root, "as_json": cli.as_json}}
 
 
 def run(arguments: Sequence[str]) -> int:
