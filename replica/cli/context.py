@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from replica.cli.screen import Screen
+from replica.cli.text import escaped
 
 if TYPE_CHECKING:
     from replica.node import Node
@@ -113,9 +114,16 @@ command = partial(click.command, cls=Command)
 pass_cli = click.make_pass_decorator(Cli)
 
 
+class _Escaping(logging.Formatter):
+    """Writes a record as one line that cannot act on a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return escaped(super().format(record))
+
+
 def _show_logs() -> None:
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s: %(message)s"))
+    handler.setFormatter(_Escaping("%(asctime)s %(name)s: %(message)s"))
     for name in _ROOMS:
         room = logging.getLogger(name)
         room.setLevel(logging.DEBUG)

@@ -11,6 +11,7 @@ import click
 
 from replica.cli.context import Cli, shared_options
 from replica.cli.failures import BUG, USAGE, Failure, failure_of
+from replica.cli.text import escaped
 
 COMMANDS: Final[Mapping[str, str]] = {
     "init": "replica.cli.init:init",
@@ -28,8 +29,6 @@ COMMANDS: Final[Mapping[str, str]] = {
     "audit": "replica.cli.audit:audit",
 }
 """Where each command is. A module is imported when its command is used, so that `dmp` starts quickly."""
-
-_log = logging.getLogger(__name__)
 
 
 class Commands(click.Group):
@@ -75,8 +74,10 @@ def run(arguments: Sequence[str]) -> int:
         cli.screen.note(*error.format_message().splitlines())
         return USAGE
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - a person never sees a traceback
-        cli.as_json |= isinstance(error, click.ClickException) and "--json" in arguments
-        return _report(cli, failure_of(error) or _bug(error))
+        failure = failure_of(error)
+        if failure is None or isinstance(error, click.ClickException):
+            cli.as_json |= "--json" in arguments  # it may have failed before its options were read
+        return _report(cli, failure or _bug(error, traced="--verbose" in arguments))
     return code if isinstance(code, int) else 0
 
 
@@ -93,10 +94,12 @@ def _report(cli: Cli, failure: Failure) -> int:
     return failure.exit
 
 
-def _bug(error: BaseException) -> Failure:
-    from transports.remotes import redact
+def _bug(error: BaseException, *, traced: bool) -> Failure:
+    if traced:
+        from transports.remotes import redact
 
-    _log.debug("%s", redact("".join(traceback.format_exception(error))))
+        for line in redact("".join(traceback.format_exception(error))).splitlines():
+            print(escaped(line), file=sys.stderr)
     return Failure(
         "bug",
         f"this is a bug in dmp ({type(error).__name__}); nothing that was done is lost",

@@ -133,7 +133,8 @@ def test_a_changed_byte_on_the_branch_holds_up_its_replica_until_it_is_put_back(
     assert ("halt:" + ada.replica, seq) in [
         (problem["subject"], problem["seq"]) for problem in bob.json("problems")["problems"]
     ]
-    orchard.git("revert", "--no-edit", "HEAD")
+    orchard.git("pull", "--quiet", "--ff-only")
+    orchard.git("revert", "--no-edit", ":/Tidy up")
     orchard.git("push", "--quiet")
     bob.dmp("sync")
     assert sorted(bob.bodies()) == ["from ada", "from cy"]

@@ -9,6 +9,7 @@ import pytest
 
 from core.errors import Code, DmpError
 from replica.cli import main
+from replica.cli.context import Command
 from replica.cli.failures import failure_of
 from transports.base import Behind, Refused, Unreachable
 
@@ -24,7 +25,7 @@ def break_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
         def raise_it() -> None:
             raise error
 
-        return click.Command("inbox", callback=raise_it)
+        return Command("inbox", callback=raise_it)
 
     monkeypatch.setattr(main.Commands, "get_command", fail)
 
@@ -62,6 +63,16 @@ def test_a_bug_is_told_in_a_sentence(
     assert "a bug in dmp (RuntimeError)" in err
     assert "--verbose" in err
     assert "Traceback" not in err
+
+
+def test_a_bug_is_traced_when_asked_for_without_passwords(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    break_with(monkeypatch, RuntimeError("https://ada:hunter2@example.org\x1b[2J"))
+    assert run("inbox", "--verbose") == 70
+    err = capsys.readouterr().err
+    assert "Traceback" in err
+    assert "RuntimeError: https://example.org\\x1b[2J" in err
 
 
 def test_an_interruption_says_that_nothing_is_lost(
