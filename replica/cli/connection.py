@@ -1,7 +1,7 @@
 """Reaching the team: which remote, the transport to it, and passes over it one at a time or without end."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from random import Random
@@ -111,7 +111,7 @@ def passes(
     link: Link,
     interval: float,
     first: Callable[[SyncPass], Report] = SyncPass.run,
-) -> Iterator[Report | TransportError | DmpError]:
+) -> Generator[Report | TransportError | DmpError, None, None]:
     """Sync again and again: when the remote has news, when mail was sent here, and every `interval` seconds.
 
     A remote that does not answer, and a directory another command keeps busy, are reported and tried again

@@ -1,6 +1,8 @@
 """`dmp join`: ask to be let into a team."""
 
 import sys
+from contextlib import closing
+from typing import Final
 
 import click
 
@@ -20,7 +22,7 @@ from replica.team import commands
 from replica.team.roster import Team, need_team
 from transports.base import TransportError
 
-WAIT_SECONDS = 30.0
+WAIT_SECONDS: Final = 30.0
 """The longest time between two looks for the admission, in seconds."""
 
 
@@ -62,18 +64,19 @@ def _wait(screen: Screen, node: Node, link: Link) -> Team:
     """Sync until this machine is admitted. Raises DmpError `forbidden` when it is refused instead."""
     screen.note("Waiting to be admitted. Ctrl-C does no harm: the request stays.")
     last = ""
-    for outcome in passes(screen, node, link, WAIT_SECONDS):
-        if isinstance(outcome, TransportError | DmpError):
-            failure = failure_of(outcome)
-            if failure is not None and failure.message != last:
-                last = failure.message
-                screen.note(failure.sentence())
-            continue
-        team = need_team(node.team)
-        if team.ready(node.me):
-            return team
-        if node.me in team.view.revoked:
-            raise DmpError(Code.FORBIDDEN, f"{no_part(node)}; make another one with `dmp init`")
+    with closing(passes(screen, node, link, WAIT_SECONDS)) as outcomes:
+        for outcome in outcomes:
+            if isinstance(outcome, TransportError | DmpError):
+                failure = failure_of(outcome)
+                if failure is not None and failure.message != last:
+                    last = failure.message
+                    screen.note(failure.sentence())
+                continue
+            team = need_team(node.team)
+            if team.ready(node.me):
+                return team
+            if node.me in team.view.revoked:
+                raise DmpError(Code.FORBIDDEN, f"{no_part(node)}; make another one with `dmp init`")
     raise AssertionError("passes never end by themselves")
 
 
