@@ -6,19 +6,11 @@ from dataclasses import dataclass, field
 
 from crypto.chain import Cursor, is_signed
 from crypto.clock import Reading
+from crypto.judge import Rules, SignatureMemory
 from crypto.keys import KeyBody
 from crypto.op import Entry, Op, Unverified, read_line, tampering
 from crypto.side import MemorySide
-from crypto.walk import (
-    REPEATED_KEYS,
-    Gap,
-    Lane,
-    Remembered,
-    Rules,
-    SignatureMemory,
-    Stall,
-    walk,
-)
+from crypto.walk import REPEATED_KEYS, Gap, Lane, Remembered, Stall, walk
 
 
 class History:

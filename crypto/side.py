@@ -21,8 +21,9 @@ class Waiting(NamedTuple):
 
 
 class Consumed(NamedTuple):
-    """An op the walk has taken: its opHash, and the grade of the line it was taken from."""
+    """An op the walk has taken, and the grade of the line it was taken from."""
 
+    seq: int
     hash: str
     grade: int
 
@@ -36,8 +37,8 @@ class SideStore(Protocol):
     def at(self, seq: int) -> Consumed | None:
         """Return the consumed op with this seq."""
 
-    def after(self, prev: str) -> str | None:
-        """Return the hash of the consumed op that follows the op with this hash."""
+    def after(self, prev: str) -> Consumed | None:
+        """Return the consumed op that follows the op with this hash."""
 
     def put(self, line: Waiting) -> None:
         """Keep a line."""
@@ -59,20 +60,22 @@ class MemorySide:
         # Strings and integers by themselves: the garbage collector need not look at a long chain's.
         self._hashes: dict[int, str] = {}
         self._grades: dict[int, int] = {}
-        self._after: dict[str, str] = {}
+        self._seq_after: dict[str, int] = {}
         self._lines: dict[str, list[Waiting]] = {}
 
     def consume(self, seq: int, prev: str, hash_: str, grade: int) -> None:
-        self._hashes[seq] = self._after[prev] = hash_
+        self._hashes[seq] = hash_
+        self._seq_after[prev] = seq
         if grade or seq in self._grades:
             self._grades[seq] = grade
 
     def at(self, seq: int) -> Consumed | None:
         hash_ = self._hashes.get(seq)
-        return None if hash_ is None else Consumed(hash_, self._grades.get(seq, 0))
+        return None if hash_ is None else Consumed(seq, hash_, self._grades.get(seq, 0))
 
-    def after(self, prev: str) -> str | None:
-        return self._after.get(prev)
+    def after(self, prev: str) -> Consumed | None:
+        seq = self._seq_after.get(prev)
+        return None if seq is None else self.at(seq)
 
     def put(self, line: Waiting) -> None:
         self._lines.setdefault(line.prev, []).append(line)
@@ -84,5 +87,5 @@ class MemorySide:
         return sorted(line for lines in self._lines.values() for line in lines)
 
     def clear(self) -> None:
-        for kept in (self._hashes, self._grades, self._after, self._lines):
+        for kept in (self._hashes, self._grades, self._seq_after, self._lines):
             kept.clear()

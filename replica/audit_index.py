@@ -62,13 +62,13 @@ class AuditIndex:
 
     def at(self, seq: int) -> Consumed | None:
         self._write()
-        row = self._db.execute("SELECT hash, grade FROM consumed WHERE seq = ?", (seq,)).fetchone()
+        row = self._db.execute("SELECT seq, hash, grade FROM consumed WHERE seq = ?", (seq,)).fetchone()
         return None if row is None else Consumed(*row)
 
-    def after(self, prev: str) -> str | None:
+    def after(self, prev: str) -> Consumed | None:
         self._write()
-        row = self._db.execute("SELECT hash FROM consumed WHERE prev = ?", (prev,)).fetchone()
-        return None if row is None else str(row[0])
+        row = self._db.execute("SELECT seq, hash, grade FROM consumed WHERE prev = ?", (prev,)).fetchone()
+        return None if row is None else Consumed(*row)
 
     def put(self, line: Waiting) -> None:
         self._db.execute("INSERT INTO waiting (seq, hash, prev, raw) VALUES (?, ?, ?, ?)", line)

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from crypto.judge import Rules, SignatureMemory
 from crypto.keys import KeyBody
 from crypto.lane import History
-from crypto.walk import Lane, Outcome, Rules, SignatureMemory, walk
+from crypto.walk import Lane, Outcome, walk
 from replica.audit.progress import Progress
 from replica.audit.scratch import Scratch
 from replica.audit.source import Source

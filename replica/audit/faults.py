@@ -2,7 +2,8 @@
 
 from core.timestamp import timestamp
 from crypto.chain import PREV_MISMATCH, SHARED_SEQ, Halt
-from crypto.walk import CUT_MISMATCH, Outcome
+from crypto.judge import CUT_MISMATCH
+from crypto.walk import Outcome
 from replica.audit.report import Fault, Trouble
 
 

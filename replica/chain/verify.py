@@ -14,6 +14,7 @@ from core.store import Store
 from core.timestamp import timestamp
 from crypto.chain import Cursor
 from crypto.clock import MAX_CLOCK_LEAD_MS
+from crypto.judge import SignatureMemory
 from crypto.key_claims import MAX_KEY_CLAIMS, key_claims
 from crypto.keys import KeyBody
 from crypto.lane import LaneResult, read_lane
@@ -21,7 +22,6 @@ from crypto.op import to_line
 from crypto.roster.bodies import Admit
 from crypto.roster.founding import Founding, Pin, foundings
 from crypto.roster.ops import RosterOp
-from crypto.walk import SignatureMemory
 from replica.records import ops, problems
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put, raise_roster_version

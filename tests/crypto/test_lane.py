@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypto import walk
+from crypto import judge
 from crypto.chain import Cursor, Head, is_signed
 from crypto.clock import Reading
+from crypto.judge import CUT_MISMATCH, SignatureMemory
 from crypto.lane import History, LaneResult, read_lane, verified_entries
 from crypto.op import ABSENT, ZERO_HASH, Entry, Op, Unverified, read_line, tampering, to_line
-from crypto.walk import Gap, SignatureMemory, Stall
+from crypto.walk import Gap, Stall
 from tests.crypto.publisher import ADA, BOB, START_MS, Publisher, lines
 
 ada = Publisher()
@@ -434,21 +435,21 @@ def test_a_cut_holds_the_chain_to_the_op_its_revocation_names() -> None:
     assert read(LINES, cut=(99, "9" * 64)) == ALL
     other = read(LINES, cut=(THIRD.seq, "9" * 64))
     assert other.entries == (KEY_OP, SECOND)
-    assert halted(other) == (3, walk.CUT_MISMATCH)
+    assert halted(other) == (3, CUT_MISMATCH)
 
 
 def test_a_chain_that_passes_its_cut_by_is_another_history() -> None:
     skipping = ada.sign(SECOND, body={}, seq=5)
     result = read([*LINES[:2], to_line(skipping)], cut=(THIRD.seq, THIRD.hash))
     assert result.entries == (KEY_OP, SECOND)
-    assert halted(result) == (5, walk.CUT_MISMATCH)
+    assert halted(result) == (5, CUT_MISMATCH)
 
 
 def test_a_cut_below_the_head_is_checked_where_it_is_remembered() -> None:
     cut = (THIRD.seq, "9" * 64)
-    assert halted(read([], at=SIXTH, cut=cut, remembered=History(CHAIN))) == (3, walk.CUT_MISMATCH)
+    assert halted(read([], at=SIXTH, cut=cut, remembered=History(CHAIN))) == (3, CUT_MISMATCH)
     assert read([], at=SIXTH, cut=cut).cursor == cursor(SIXTH)
-    assert halted(read([], at=THIRD, cut=cut)) == (3, walk.CUT_MISMATCH)
+    assert halted(read([], at=THIRD, cut=cut)) == (3, CUT_MISMATCH)
 
 
 def test_k2_content_of_a_stub_is_taken_later() -> None:
@@ -473,7 +474,7 @@ class Counting:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.count = 0
-        monkeypatch.setattr(walk, "is_signed", self._is_signed)
+        monkeypatch.setattr(judge, "is_signed", self._is_signed)
 
     def _is_signed(self, entry: Unverified, key: bytes) -> bool:
         self.count += 1
@@ -513,7 +514,7 @@ def test_the_memory_of_signatures_is_bounded() -> None:
 
 
 def expected(found: Sequence[bytes]) -> tuple[list[str], int | None]:
-    """The hashes accepted and the seq of the fork, straight from the definitions in `walk`."""
+    """The hashes accepted and the seq of the fork, straight from the definitions in `crypto.walk`."""
     authentic: dict[str, Unverified] = {}
     for line in found:
         entry = read_line(line)

@@ -39,9 +39,9 @@ def test_what_was_put_in_comes_out_in_order(
 def test_an_op_is_kept_in_place_of_the_one_before_it() -> None:
     for side in (MemorySide(), AuditIndex()):
         side.consume(1, "a", "b", 2)
-        assert side.at(1) == Consumed("b", 2)
+        assert side.at(1) == Consumed(1, "b", 2)
         side.consume(1, "a", "b", 0)
-        assert side.at(1) == Consumed("b", 0)
+        assert side.at(1) == Consumed(1, "b", 0)
         side.clear()
         assert side.at(1) is None
         assert side.after("a") is None
