@@ -43,6 +43,34 @@ def test_the_vector_holds(vector: dict[str, Any]) -> None:
     ] == []
 
 
+PARSING = {
+    "p1-line-breaks": ["fed.canonical.keeps-every-line-break-in-a-string", "fed.lane.reads-every-line-alike"],
+    "p2-invalid-utf8": ["fed.canonical.reads-invalid-utf8-as-u-fffd", "fed.lane.reads-every-line-alike"],
+    "p3-numbers": [
+        "fed.canonical.writes-numbers-as-ecmascript",
+        "fed.canonical.refuses-numbers-beyond-doubles",
+    ],
+    "p4-repeated-keys": ["fed.canonical.keeps-the-last-of-repeated-keys", "fed.lane.reads-every-line-alike"],
+    "p5-full-matches": [
+        "fed.entry.replica-grammar",
+        "fed.entry.seq",
+        "fed.entry.hlc",
+        "fed.lane.null-is-not-absent",
+    ],
+    "p6-respellings": ["fed.entry.signature", "fed.lane.respelled-signatures-fork-nothing"],
+    "p7-depth-and-size": [
+        "fed.canonical.refuses-nesting-past-256",
+        "fed.entry.size",
+        "fed.lane.junk-is-skipped",
+    ],
+}
+
+
+@pytest.mark.parametrize("ids", PARSING.values(), ids=PARSING.keys())
+def test_p8_each_class_of_lines_that_readers_may_differ_on_is_a_vector(ids: list[str]) -> None:
+    assert set(ids) <= {vector["id"] for vector in VECTORS}
+
+
 def test_there_are_at_least_forty() -> None:
     assert len(VECTORS) >= 40
 
