@@ -111,7 +111,9 @@ class _Entries:
     def improve(self, read: Unverified, was: int, grade: int) -> None:
         place = bisect_left(self.entries, read.seq, key=lambda entry: entry.seq)
         self.entries[place] = read.entry()
-        if was & REPEATED_KEYS and not grade & REPEATED_KEYS:
+        if grade & REPEATED_KEYS:
+            self.flagged.add(read.seq)
+        elif was & REPEATED_KEYS:
             self.flagged.discard(read.seq)
 
     def restore(self, read: Unverified) -> None:

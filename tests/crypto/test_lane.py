@@ -182,6 +182,12 @@ def test_p4_a_repeated_key_is_accepted_as_its_last_value_and_flagged() -> None:
     assert read([flagged, *LINES[2:], LINES[0], LINES[1]]) == ALL
 
 
+def test_p4_content_is_preferred_to_its_stub_though_its_line_is_flagged() -> None:
+    stub, flagged = to_line(MAIL.stub()), b'{"seq":0,' + LINES[3][1:]
+    for found in ([stub, flagged], [flagged, stub]):
+        assert read([*LINES[:3], *found, *LINES[4:]]) == replace(ALL, flagged=(4,))
+
+
 def test_p5_null_is_not_absent() -> None:
     null_body = changed(MAIL, body=None)
     assert read([*LINES[:3], null_body]).stall == Stall(4, "bodyHash mismatch")
