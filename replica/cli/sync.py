@@ -42,7 +42,6 @@ def sync(cli: Cli, watch: bool, interval: float) -> None:
         link = remembered_link(node)
         if watch:
             _watch(cli, node, link, interval)
-            return
         before = _members(node)
         try:
             with transport_to(node, link) as transport, sync_pass(cli.screen, node, transport) as one:
@@ -120,7 +119,7 @@ def _unreachable(node: Node, error: TransportError) -> Failure:
     assert failure is not None
     waiting = len(outbox.waiting_messages(node.store.db))
     kept = (
-        f"{counted(waiting, 'message')} {'waits' if waiting == 1 else 'wait'} here until it can be reached"
+        f"{counted(waiting, 'message')} {'waits' if waiting == 1 else 'wait'} here for the remote to take"
         if waiting
         else "No message of yours waits here"
     )

@@ -23,7 +23,7 @@ def test_mail_waits_while_the_remote_is_away(orchard: Town, ada: Person, bob: Pe
     ada.dmp("send", "human:bob", "one")
     ada.dmp("send", "human:bob", "two")
     away = orchard.repository.rename(orchard.folder / "away.git")
-    assert "2 messages wait here until it can be reached" in ada.refused("sync")
+    assert "2 messages wait here for the remote to take" in ada.refused("sync")
     told = ada.json("sync", code=1)
     assert told["error"]["code"] == "unreachable"
     assert told["waiting"] == {"messages": 2}
