@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing
 from types import TracebackType
 from typing import Final
 
-from replica.audit_index import AuditIndex
+from replica.audit.index import AuditIndex
 
 LOOK_AHEAD_KIB: Final = 8 * 1024
 """How much of each is held in memory, in KiB, before it goes on in a file."""

@@ -12,7 +12,7 @@ from crypto.lane import History, read_lane
 from crypto.op import Op, Unverified, to_line
 from crypto.side import MemorySide, SideStore
 from crypto.walk import STUB, Lane, Outcome, walk
-from replica.audit_index import AuditIndex
+from replica.audit.index import AuditIndex
 from tests.crypto.publisher import ADA, Publisher, lines
 from tests.crypto.test_lane import forked_lanes
 

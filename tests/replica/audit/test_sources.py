@@ -179,7 +179,7 @@ def test_a_full_disk_is_said_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     def full(*_given: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr("replica.audit_index.AuditIndex.consume", full)
+    monkeypatch.setattr("replica.audit.index.AuditIndex.consume", full)
     with pytest.raises(SourceError, match="temporary file: database or disk is full"):
         audit_lines(tmp_path, Orchard().lines)
 

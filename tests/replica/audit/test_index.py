@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crypto.side import Consumed, MemorySide, SideStore, Waiting
-from replica.audit_index import AuditIndex
+from replica.audit.index import AuditIndex
 
 names = st.sampled_from(["", "a", "b", "c"])
 lines = st.builds(Waiting, st.integers(1, 4), names, names, st.binary(max_size=3))
