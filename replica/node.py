@@ -22,10 +22,11 @@ from crypto.keys import HANDLE, Secrets, mint_replica_id
 from replica.chain.signer import Signer
 from replica.home.directory import Directory
 from replica.home.keyfile import Identity, read_key_file, write_key_file
-from replica.mail.teammates import SYSTEM_ADDRESS, Teammates
+from replica.mail.teammates import Teammates
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put
 from replica.records.schema import MIGRATIONS
+from replica.team.homes import SYSTEM_ADDRESS
 from replica.team.roster import Team, TeamReader
 
 

@@ -134,7 +134,7 @@ class SyncPass:
         report.applied += applied.applied
         report.refused += applied.refused
         report.more = pull.report.more
-        note_skipped(node, pull.report.skipped)
+        note_skipped(node, team, pull.report.skipped)
         pulled.settled = not (applied.held or pull.report.more)
         return pulled
 
@@ -207,13 +207,28 @@ def make_firm(node: Node, team: Team) -> None:
             put(db, Meta.FIRM, "1")
 
 
-def note_skipped(node: Node, skipped: Sequence[Skipped]) -> None:
-    """Record what on the far side was passed over: junk in a lane is somebody's, and people should know."""
-    if not skipped:
-        return
-    with node.store.transaction(CommitPoint.PROBLEM) as db:
-        for each in skipped:
-            text = f"{each.count} line(s) of {each.place} were passed over from line {each.line} on: {each.reason}"
-            problems.note(
-                db, problems.Problem(f"transport:{each.place}", text, each.replica, None, node.now())
-            )
+def note_skipped(node: Node, team: Team | None, skipped: Sequence[Skipped]) -> None:
+    """Record what on the far side was passed over: junk in a lane is somebody's, and people should know.
+
+    Strangers' lanes, of which anybody could make thousands, are one problem together.
+    """
+    known = [
+        each for each in skipped if each.replica == node.me or (team is not None and team.knows(each.replica))
+    ]
+    noted = [
+        problems.Problem(
+            f"transport:{each.place}",
+            f"{each.count} line(s) of {each.place} were passed over from line {each.line} on: {each.reason}",
+            each.replica,
+            None,
+            node.now(),
+        )
+        for each in known
+    ]
+    if len(known) < len(skipped):
+        text = "there are lanes of replicas that are not in the team, with lines that were passed over"
+        noted.append(problems.Problem("transport:strangers", text, None, None, node.now()))
+    if noted:
+        with node.store.transaction(CommitPoint.PROBLEM) as db:
+            for each in noted:
+                problems.note(db, each)

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable
 
 from crypto.acks import Acks, AcksError, read_acks, sign_acks
+from crypto.op import MAX_SEQ
 from replica.node import Node
 from replica.records import ops
 from replica.records.commits import CommitPoint
@@ -17,9 +18,13 @@ from transports.base import Line
 
 
 def acks_to_publish(node: Node, team: Team) -> bytes | None:
-    """This replica's acknowledgements, signed; None when they would say what the last ones said."""
+    """This replica's acknowledgements, signed; None when they would say what the last ones said.
+
+    They stop before content that is still missing here: its publisher may drop what everyone acknowledged.
+    """
+    missing = dict(node.store.db.execute("SELECT replica, min(seq) FROM missing GROUP BY replica"))
     through = {
-        replica: position.cursor.head.seq
+        replica: min(position.cursor.head.seq, missing.get(replica, MAX_SEQ) - 1)
         for replica, position in ops.positions(node.store.db).items()
         if replica != node.me and replica in team.keys and position.cursor.head is not None
     }

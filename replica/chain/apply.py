@@ -19,7 +19,7 @@ from replica.chain.clock import adopt_reading
 from replica.chain.quotas import take_from_quota
 from replica.chain.verify import Verified
 from replica.mail.notices import announce
-from replica.mail.outcome import DATED_AHEAD, Outcome, Verdict
+from replica.mail.outcome import Outcome, Verdict
 from replica.mail.receive import Receiver
 from replica.mail.refusals import content_missing, queue_refusal
 from replica.mail.reports import apply_state
@@ -88,9 +88,12 @@ class Applier:
         for start in range(0, len(queue), BATCH):
             self._batch(team, lanes, queue[start : start + BATCH], result)
             self.progress(min(start + BATCH, len(queue)), len(queue))
-        self._fill_missing(team, verified, result)
-        self._retry_parked(team, result)
-        self._note_faults(lanes, verified)
+        if team.view.unknown is None and team.ready(self.node.me):
+            self._fill_missing(team, verified, result)
+            self._retry_parked(team, result)
+        else:
+            result.held = True
+        self._note_faults(team, lanes, verified)
         result.held |= any(lane.blocked for lane in lanes.values())
         return result
 
@@ -137,26 +140,30 @@ class Applier:
         if outcome.verdict is Verdict.WAIT:
             lane.blocked = True
             return False
-        ops.insert(db, entry, settled=outcome.verdict not in (Verdict.PARKED, Verdict.KEPT))
+        ops.insert(db, entry)
+        self._record(db, entry, outcome, result)
+        lane.head = Head(entry.seq, entry.hash, entry.hlc)
+        return True
+
+    def _record(self, db: sqlite3.Connection, entry: Entry, outcome: Outcome, result: Applied) -> None:
+        """Keep what is left to do about an op that is stored, and count it."""
+        if outcome.verdict in (Verdict.PARKED, Verdict.KEPT):
+            ops.settle(db, entry.replica, entry.seq, settled=False)
         if outcome.verdict is Verdict.PARKED:
             db.execute(
                 "INSERT OR REPLACE INTO parked (replica, seq, reason) VALUES (?, ?, ?)",
                 (entry.replica, entry.seq, outcome.reason),
             )
-            result.held |= outcome.reason == DATED_AHEAD
+        result.held |= outcome.again
         result.applied += outcome.verdict is Verdict.APPLIED
         result.refused += outcome.verdict is Verdict.REFUSED
-        lane.head = Head(entry.seq, entry.hash, entry.hlc)
-        return True
 
     def _standing(self, db: sqlite3.Connection, team: Team, entry: Entry) -> Outcome | None:
         """What the publisher's place in the team says; None to go on (federation wire 9.H2)."""
         view, replica = team.view, entry.replica
         cut = view.revoked.get(replica)
         if cut is not None and entry.seq > cut.point.after_seq:
-            return Outcome.dropped(
-                f"cut:{replica}", f"what {replica} published after its revocation is not applied"
-            )
+            return _beyond_cut(replica)
         if entry.type in ("key", "roster"):
             return None
         if view.unknown is not None:
@@ -183,6 +190,12 @@ class Applier:
                 f"{team.describe(replica)} publishes more {entry.type} than one hour's quota; the rest waits",
             )
         return None
+
+    def _cut_off(self, team: Team, op: Op) -> Outcome | None:
+        """Whether an op that was accepted and could not be judged then may not be any more; None when it may."""
+        if team.view.standing(op.replica, op.seq):
+            return None
+        return _beyond_cut(op.replica)
 
     def _content(self, db: sqlite3.Connection, receiver: Receiver, entry: Entry) -> Outcome:
         """What the op itself does here."""
@@ -231,25 +244,30 @@ class Applier:
         for op in (op for chain in verified.chains.values() for op in chain.found.restored):
             receiver = Receiver(self.node, team)
             with self.node.store.transaction(CommitPoint.APPLIED) as db:
-                filled = db.execute("DELETE FROM missing WHERE replica = ? AND seq = ?", (op.replica, op.seq))
-                if not filled.rowcount:
+                place = op.replica, op.seq
+                if (
+                    db.execute("SELECT 1 FROM missing WHERE replica = ? AND seq = ?", place).fetchone()
+                    is None
+                ):
                     continue
-                outcome = self._open(db, receiver, op)
+                outcome = self._cut_off(team, op) or self._open(db, receiver, op)
+                if outcome.verdict is Verdict.WAIT:
+                    result.held = True
+                    continue
+                db.execute("DELETE FROM missing WHERE replica = ? AND seq = ?", place)
+                problems.clear(db, f"missing:{op.replica}:{op.seq}")
+                ops.replace(db, op)
                 if outcome.subject:
                     self._note(db, outcome, op)
-                ops.replace(db, op)
-                problems.clear(db, f"missing:{op.replica}:{op.seq}")
-                result.applied += outcome.verdict is Verdict.APPLIED
+                self._record(db, op, outcome, result)
             announce(self.node.engine, receiver.announcements)
 
     def _retry_parked(self, team: Team, result: Applied) -> None:
-        """Try parked ops again, the oldest of each publisher first, at most RETRIES of each."""
+        """Try parked ops again, the least tried of each publisher first, at most RETRIES of each."""
         db = self.node.store.db
         for (replica,) in db.execute("SELECT DISTINCT replica FROM parked").fetchall():
-            if not team.view.standing(replica, 1):
-                continue
             seqs = db.execute(
-                "SELECT seq FROM parked WHERE replica = ? ORDER BY seq LIMIT ?", (replica, RETRIES)
+                "SELECT seq FROM parked WHERE replica = ? ORDER BY tried, seq LIMIT ?", (replica, RETRIES)
             ).fetchall()
             receiver = Receiver(self.node, team)
             with self.node.store.transaction(CommitPoint.APPLIED):
@@ -257,28 +275,41 @@ class Applier:
                     op = ops.entry_at(db, replica, seq)
                     if not isinstance(op, Op):
                         continue
-                    outcome = self._open(db, receiver, op)
-                    if outcome.verdict is Verdict.PARKED:
-                        result.held |= outcome.reason == DATED_AHEAD
+                    outcome = self._cut_off(team, op) or self._open(db, receiver, op)
+                    if outcome.verdict in (Verdict.PARKED, Verdict.WAIT):
+                        result.held |= outcome.again or outcome.verdict is Verdict.WAIT
+                        db.execute(
+                            "UPDATE parked SET tried = tried + 1 WHERE replica = ? AND seq = ?",
+                            (replica, seq),
+                        )
                         continue
                     db.execute("DELETE FROM parked WHERE replica = ? AND seq = ?", (replica, seq))
                     problems.clear(db, f"op:{replica}:{seq}")
                     if outcome.verdict is not Verdict.KEPT:
                         ops.settle(db, replica, seq)
+                    if outcome.verdict is Verdict.REFUSED:
+                        self._note(db, outcome, op)
                     result.applied += outcome.verdict is Verdict.APPLIED
+                    result.refused += outcome.verdict is Verdict.REFUSED
             announce(self.node.engine, receiver.announcements)
 
-    def _note_faults(self, lanes: dict[str, _Lane], verified: Verified) -> None:
-        """Record where chains halt, stall or wait for time to come; forget what is over."""
+    def _note_faults(self, team: Team, lanes: dict[str, _Lane], verified: Verified) -> None:
+        """Record where chains halt, stall or wait for time to come; forget what is over.
+
+        What becomes of a stranger's chain concerns nobody, and anybody could make thousands.
+        """
         with self.node.store.transaction(CommitPoint.FAULTS) as db:
             for replica, lane in lanes.items():
-                self._note_fault(db, lane, verified.chains[replica].found)
+                found = verified.chains[replica].found
+                halted = found.cursor.halted
+                if halted is not None and not lane.blocked:
+                    ops.set_position(db, replica, ops.Position(lane.fingerprint, Cursor(lane.head, halted)))
+                lane.blocked |= found.stall is not None or found.held is not None or found.gap is not None
+                if team.knows(replica):
+                    self._note_fault(db, lane, found)
 
     def _note_fault(self, db: sqlite3.Connection, lane: _Lane, found: LaneResult) -> None:
         replica, halted = lane.replica, found.cursor.halted
-        if halted is not None and not lane.blocked:
-            ops.set_position(db, replica, ops.Position(lane.fingerprint, Cursor(lane.head, halted)))
-        lane.blocked |= found.stall is not None or found.held is not None or found.gap is not None
         fault: tuple[int, str] | None = None
         if halted is not None:
             fault = halted.seq, halted.text
@@ -329,6 +360,10 @@ class Applier:
 
     def _problem(self, db: sqlite3.Connection, subject: str, text: str, replica: str, seq: int) -> None:
         problems.note(db, problems.Problem(subject, text, replica, seq, self.node.now()))
+
+
+def _beyond_cut(replica: str) -> Outcome:
+    return Outcome.dropped(f"cut:{replica}", f"what {replica} published after its revocation is not applied")
 
 
 def team_text(node: Node, replica: str) -> str:

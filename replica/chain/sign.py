@@ -5,12 +5,14 @@ sealed, the op is signed, appended to the own log and marked unpublished. A cras
 rows; a crash after it leaves an op that the next pass publishes as it is.
 """
 
+import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from core.store.messages import message_by_id
 from crypto.canonical import JsonValue
+from crypto.op import OpError
 from crypto.sealing import MAX_RECIPIENTS, can_seal_to
 from replica.mail.notices import Announcement, announce
 from replica.mail.refusals import home_refused
@@ -22,8 +24,13 @@ from replica.team.roster import Team
 MAX_STATE_ENTRIES: Final = 500
 """Entries of one state op (F.1)."""
 
+MAX_STATE_BYTES: Final = 512 * 1024
+"""JSON of the entries of one state op: sealed to as many as may read it, it still fits an op."""
+
 ROWS_AT_A_TIME: Final = 64
 """Outbox rows signed in one transaction, so that senders are not kept waiting."""
+
+TOO_LARGE: Final = "invalid: the message does not fit an op"
 
 LEFT: Final = "unavailable: that machine is no longer in the team, or its key cannot be sealed to"
 
@@ -43,20 +50,24 @@ def sign_outbox(node: Node, team: Team) -> int:
 
 
 def _groups(rows: Sequence[outbox.Row]) -> Iterator[list[outbox.Row]]:
-    """Each mail row alone; neighbouring state rows for the same readers together, in order, up to 500."""
+    """Each mail row alone; neighbouring state rows for the same readers together, in order, as many as fit."""
     group: list[outbox.Row] = []
+    size = 0
     for row in rows:
+        added = len(json.dumps(row.content))
         fits = (
             group
             and row.kind is outbox.Kind.STATE
             and group[0].kind is outbox.Kind.STATE
             and group[0].readers == row.readers
             and len(group) < MAX_STATE_ENTRIES
+            and size + added <= MAX_STATE_BYTES
         )
         if group and not fits:
             yield group
-            group = []
+            group, size = [], 0
         group.append(row)
+        size += added
     if group:
         yield group
 
@@ -69,24 +80,44 @@ def _sign_group(
     announcements: list[Announcement],
 ) -> int:
     row = group[0]
-    recipients = _still_readers(team, row.readers)
+    recipients = _still_readers(node, team, row.readers)
     if row.kind is outbox.Kind.STATE:
-        payload: JsonValue = {"entries": [entry.content for entry in group]}
-    else:
-        message = message_by_id(db, row.content["message"])
-        assert message is not None
-        payload = {"message": message.as_sent().to_json(), "targets": row.content["targets"]}
-        for lost in sorted(set(row.readers) - recipients.keys()):
-            home_refused(db, node, team, message, lost, LEFT, announcements)
+        return _append(db, node, recipients, {"entries": [entry.content for entry in group]}, group)
+    message = message_by_id(db, row.content["message"])
+    assert message is not None
+    payload: JsonValue = {"message": message.as_sent().to_json(), "targets": row.content["targets"]}
+    for lost in sorted(set(row.readers) - recipients.keys()):
+        home_refused(db, node, team, message, lost, LEFT, announcements)
+    try:
+        return _append(db, node, recipients, payload, group)
+    except OpError:  # which nothing can mend, and which must not hold up what comes after it
+        for reader in sorted(recipients):
+            home_refused(db, node, team, message, reader, TOO_LARGE, announcements)
+        return 0
+
+
+def _append(
+    db: sqlite3.Connection,
+    node: Node,
+    recipients: Mapping[str, bytes],
+    payload: JsonValue,
+    group: Sequence[outbox.Row],
+) -> int:
+    """Sign as many ops as the recipients need; return how many. Raises OpError for a payload that fits none."""
     names = sorted(recipients)
     for start in range(0, len(names), MAX_RECIPIENTS):
         some = {name: recipients[name] for name in names[start : start + MAX_RECIPIENTS]}
-        node.signer.append_sealed(db, row.kind.value, payload, some, group)
+        node.signer.append_sealed(db, group[0].kind.value, payload, some, group)
     return -(-len(names) // MAX_RECIPIENTS)
 
 
-def _still_readers(team: Team, readers: Sequence[str]) -> dict[str, bytes]:
-    """Who of `readers` may still read: publishing only takes readers away, it never adds one."""
+def _still_readers(node: Node, team: Team, readers: Sequence[str]) -> dict[str, bytes]:
+    """Who of `readers` may still read: publishing only takes readers away, it never adds one.
+
+    Nobody, where this replica observes: everyone would drop what it says.
+    """
+    if team.view.members[node.me].observer:
+        return {}
     return {
         name: team.keys[name].seal_key
         for name in readers

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from crypto.canonical import JsonValue
 from crypto.chain import Cursor, Head
-from crypto.op import ZERO_HASH, Op, make_op
+from crypto.op import ABSENT, ZERO_HASH, Absent, Op, make_op
 from crypto.sealing import seal
 from replica.chain.clock import take_reading
 from replica.home.keyfile import Identity
@@ -23,26 +23,9 @@ class Signer:
     wall: Callable[[], int]
     random: Callable[[int], bytes]
 
-    def append(
-        self,
-        db: sqlite3.Connection,
-        type_: str,
-        body: JsonValue,
-    ) -> Op:
+    def append(self, db: sqlite3.Connection, type_: str, body: JsonValue) -> Op:
         """Sign a clear op and append it, inside an open transaction."""
-        seq, prev = next_place(db, self.identity.replica)
-        hlc = take_reading(db, self.identity.replica, self.wall())
-        op = make_op(
-            replica=self.identity.replica,
-            seq=seq,
-            prev=prev,
-            hlc=hlc,
-            type=type_,
-            signer=self.identity.secrets.signer,
-            body=body,
-        )
-        self._keep(db, op, None)
-        return op
+        return self._append(db, type_, body, lambda seq: None, None)
 
     def append_sealed(
         self,
@@ -56,26 +39,40 @@ class Signer:
 
         `rows` are the outbox rows it is made from.
         """
+
+        def sealed(seq: int) -> dict[str, JsonValue]:
+            return seal(
+                payload,
+                replica=self.identity.replica,
+                seq=seq,
+                type=type_,
+                recipients=recipients,
+                random=self.random,
+            )
+
+        return self._append(db, type_, ABSENT, sealed, json.dumps([[row.kind, row.content] for row in rows]))
+
+    def _append(
+        self,
+        db: sqlite3.Connection,
+        type_: str,
+        body: JsonValue | Absent,
+        sealed: Callable[[int], dict[str, JsonValue] | None],
+        rows_json: str | None,
+    ) -> Op:
+        """Take the next place in the chain, and fill it; what is sealed depends on its seq."""
         seq, prev = next_place(db, self.identity.replica)
-        hlc = take_reading(db, self.identity.replica, self.wall())
-        sealed = seal(
-            payload,
-            replica=self.identity.replica,
-            seq=seq,
-            type=type_,
-            recipients=recipients,
-            random=self.random,
-        )
         op = make_op(
             replica=self.identity.replica,
             seq=seq,
             prev=prev,
-            hlc=hlc,
+            hlc=take_reading(db, self.identity.replica, self.wall()),
             type=type_,
             signer=self.identity.secrets.signer,
-            sealed=sealed,
+            body=body,
+            sealed=sealed(seq),
         )
-        self._keep(db, op, json.dumps([[row.kind, row.content] for row in rows]))
+        self._keep(db, op, rows_json)
         return op
 
     def _keep(self, db: sqlite3.Connection, op: Op, rows_json: str | None) -> None:

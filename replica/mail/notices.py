@@ -6,7 +6,6 @@ its own and names in its refs the message it is about (F.5).
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from core.delivering import deliver
 from core.engine import Engine
@@ -16,17 +15,8 @@ from core.planning import plan_received
 from core.store.messages import insert_message, last_message_id
 from core.timestamp import timestamp
 
-QUOTED: Final = 300
-"""Characters of a teammate's own words that a notice repeats, in quotes."""
-
 Announcement = tuple[Message, Sequence[Delivery]]
 """A committed message and its deliveries here, for `Engine.announce` after the commit."""
-
-
-def quoted(text: str) -> str:
-    """Others' words on one line, in quotes, cut to QUOTED characters."""
-    line = "".join(character if character.isprintable() else " " for character in text[:QUOTED])
-    return f"“{line}{'…' if len(text) > QUOTED else ''}”"
 
 
 def notice(

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import ClassVar
 
-DATED_AHEAD = "its message is dated too far ahead; it is kept until that time comes"
-
 
 class Verdict(Enum):
     """Whether the cursor moves past an op, and what is left to do about it."""
@@ -23,13 +21,15 @@ class Verdict(Enum):
 class Outcome:
     """A verdict, and what a person is told: `subject` names the problem, "" for none.
 
-    `message` is the id of the message a refusal is about, for its origin.
+    `message` is the id of the message a refusal is about, for its origin. `again` tells of something parked that
+    this replica may be able to judge later by itself, without news from anybody.
     """
 
     verdict: Verdict
     subject: str = ""
     reason: str = ""
     message: str | None = None
+    again: bool = False
 
     APPLIED: ClassVar["Outcome"]
     NOTHING: ClassVar["Outcome"]
@@ -46,9 +46,9 @@ class Outcome:
         return cls(Verdict.REFUSED, subject, reason, message)
 
     @classmethod
-    def parked(cls, subject: str, reason: str) -> "Outcome":
+    def parked(cls, subject: str, reason: str, *, again: bool = True) -> "Outcome":
         """Kept, to be tried again."""
-        return cls(Verdict.PARKED, subject, reason)
+        return cls(Verdict.PARKED, subject, reason, again=again)
 
     @classmethod
     def wait(cls, subject: str = "", reason: str = "") -> "Outcome":

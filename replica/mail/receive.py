@@ -8,35 +8,31 @@ does not speak for its sender). What cannot be judged yet is kept and tried agai
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from core.answering import store_answer
 from core.delivering import deliver
 from core.errors import Code, DmpError, conflict, forbidden, not_found
-from core.gate_data import has_gate_data, is_marker
 from core.message import Message
 from core.participation import participates
 from core.planning import plan_received
 from core.received import check_thread, same_message, validate_received
-from core.store.messages import answers_to, insert_message, message_by_id
+from core.store.messages import insert_message, message_by_id
 from core.timestamp import timestamp
 from crypto.canonical import JsonError, JsonValue
 from crypto.clock import MAX_CLOCK_LEAD_MS, Reading
 from crypto.op import ABSENT, Op
 from crypto.sealing import SealError, open_sealed
+from replica.chain.quotas import take_from_quota
+from replica.mail.local_only import refuse_local_only
 from replica.mail.notices import Announcement
-from replica.mail.outcome import DATED_AHEAD, Outcome
+from replica.mail.outcome import Outcome
 from replica.mail.payloads import MailPayload, MailTarget, parse_mail
-from replica.mail.settlement import answer_arrived, question_arrived
+from replica.mail.settlement import answer_arrived, has_room, question_arrived
 from replica.mail.speaks_for import Speech, speaks_for
-from replica.mail.teammates import SYSTEM_ADDRESS
 from replica.node import Node
 from replica.records import remote
-from replica.team.homes import homes, never_federates
+from replica.team.homes import SYSTEM_ADDRESS, homes, never_federates
 from replica.team.roster import Team
-
-MAX_CANDIDATES: Final = 100
-"""Answers kept for one question: a publisher cannot fill the store with candidates."""
 
 
 @dataclass(slots=True)
@@ -67,18 +63,27 @@ class Receiver:
                 )
             case Speech.UNKNOWN:
                 return Outcome.parked(
-                    f"op:{op.replica}:{op.seq}", "its sender is not known to be that replica's; kept"
+                    f"op:{op.replica}:{op.seq}",
+                    "its sender is not known to be that replica's; kept",
+                    again=False,
                 )
         try:
             return self._steps(db, op, message, payload)
         except DmpError as error:
+            if error.code is Code.UNAVAILABLE:
+                raise  # this machine's own trouble is no refusal
             return Outcome.refused(f"mail-drop:{op.replica}", str(error), message.id)
 
     def _clock(self, op: Op, message: Message) -> Outcome | None:
         """A message's clock may lead neither its op's nor this machine's by more than the lead allowed."""
         reading = Reading.parse(message.hlc or "")
-        if reading.ms > min(op.hlc.ms, self.node.wall()) + MAX_CLOCK_LEAD_MS:
-            return Outcome.parked(f"op:{op.replica}:{op.seq}", DATED_AHEAD)
+        if reading.ms > op.hlc.ms + MAX_CLOCK_LEAD_MS:
+            return Outcome.dropped(f"malformed:{op.replica}", "mail dated later than the op that carries it")
+        if reading.ms > self.node.wall() + MAX_CLOCK_LEAD_MS:
+            return Outcome.parked(
+                f"op:{op.replica}:{op.seq}",
+                "its message is dated too far ahead; it is kept until that time comes",
+            )
         return None
 
     def _steps(self, db: sqlite3.Connection, op: Op, message: Message, payload: MailPayload) -> Outcome:
@@ -91,14 +96,23 @@ class Receiver:
         root = message_by_id(db, message.thread)
         check_thread(message, replied, root)
         # 2. Local-only
-        refuse_local_only(message, payload.targets, replied)
+        refuse_local_only(message, replied, root, "to")
+        if any(_is_local(target.recipient) for target in payload.targets):
+            raise forbidden("to", "that recipient is never reached through federation")
         # 3. Authorize the sender: speaks_for parked every agent whose registration is not replicated here.
         # 4. Participation
         joined = replied or root
-        if joined is not None and not participates(db, host, federation, message.sender, joined):
+        if joined is not None and not (
+            participates(db, host, federation, message.sender, joined) and _is_own(op, message, joined)
+        ):
             raise not_found("replyTo", "the sender takes no part in the message it replies to")
         # 5. Validate as received
         validate_received(host, message, replied)
+        if not take_from_quota(db, op.replica, "targets", self.node.wall(), len(payload.targets)):
+            return Outcome.wait(
+                f"quota:{op.replica}",
+                f"{self.team.describe(op.replica)} names more recipients than one hour's quota",
+            )
         # 7. Answers settle at the question's origin; 8. plan; 9. commit
         self._store(db, op, message, payload.targets, replied)
         return Outcome.APPLIED
@@ -124,8 +138,8 @@ class Receiver:
         engine = self.node.engine
         now_ms = self.node.wall()
         if message.kind == "answer" and message.reply_to is not None:
-            if len(answers_to(db, message.reply_to)) >= MAX_CANDIDATES:
-                raise DmpError(Code.LIMITED, "this question has more answers than are kept", "replyTo")
+            if not has_room(db, message.reply_to, op.replica):
+                raise DmpError(Code.LIMITED, "more answers to one question than are kept", "replyTo")
             message = store_answer(db, engine.federation, message, replied, timestamp(now_ms))
         else:
             insert_message(db, message)
@@ -172,16 +186,11 @@ def open_op(node: Node, op: Op) -> JsonValue:
     )
 
 
-def refuse_local_only(message: Message, targets: Sequence[MailTarget], replied: Message | None) -> None:
-    """Refuse what never crosses between replicas (F.5).
+def _is_local(recipient: str) -> bool:
+    """Whether an address is nobody's from another replica."""
+    return recipient == SYSTEM_ADDRESS or never_federates(recipient)
 
-    Raises DmpError `forbidden` on `data`, `to` or `from`.
-    """
-    if has_gate_data(message.data) or (replied is not None and has_gate_data(replied.data)):
-        raise forbidden("data", "gate data never leaves its host")
-    if is_marker(message.data):
-        raise forbidden("data", "system markers never leave their host")
-    if any(target.recipient == SYSTEM_ADDRESS or never_federates(target.recipient) for target in targets):
-        raise forbidden("to", "that recipient is never reached through federation")
-    if never_federates(message.sender):
-        raise forbidden("from", "that sender never crosses between replicas")
+
+def _is_own(op: Op, message: Message, joined: Message) -> bool:
+    """Whether a host's system address joins what it may: its own messages, which others' share an address with."""
+    return message.sender != SYSTEM_ADDRESS or joined.sender != SYSTEM_ADDRESS or joined.origin == op.replica

@@ -8,9 +8,10 @@ from core.answering import withdraw
 from core.message import Message, Standing
 from core.store.messages import message_by_id
 from crypto.op import Stub
-from replica.mail.notices import Announcement, notice, quoted
+from replica.mail.notices import Announcement, notice
 from replica.mail.payloads import Refusal
 from replica.node import Node
+from replica.quoting import quoted
 from replica.records import ops, outbox, remote
 from replica.team.roster import Team
 
@@ -119,7 +120,7 @@ def home_refused(
 def _notices_so_far(db: sqlite3.Connection, node: Node, message: str) -> int:
     (count,) = db.execute(
         "SELECT count(*) FROM messages WHERE thread = (SELECT thread FROM messages WHERE id = ?) "
-        "AND reply_to = ? AND kind = 'notice' AND sender = ?",
+        "AND reply_to = ? AND kind = 'notice' AND sender = ? AND origin IS NULL",
         (message, message, node.engine.host.system_address),
     ).fetchone()
     return int(count)

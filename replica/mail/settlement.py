@@ -15,13 +15,17 @@ from core.received import validate_received
 from core.store.messages import answers_to, insert_message, message_by_id, set_standing
 from core.timestamp import timestamp
 from replica.chain.clock import take_reading
-from replica.mail.notices import Announcement, notice, quoted
+from replica.mail.notices import Announcement, notice
 from replica.mail.payloads import Settle
 from replica.node import Node
+from replica.quoting import quoted
 from replica.records import problems
 
 MAX_EARLY_SETTLES: Final = 1_000
 """Settlements of unknown questions kept for one publisher."""
+
+MAX_ANSWERS: Final = 20
+"""Answers and closes of one publisher kept for one question: none can crowd out another's."""
 
 LATE_NOTICES: Final = 3
 """Authors of late answers told for one question; the rest find out from the thread."""
@@ -39,6 +43,12 @@ def apply_settle(db: sqlite3.Connection, node: Node, publisher: str, entry: Sett
         _disbelieve(db, node, publisher, question.id)
         return False
     return _settle(db, node, question, entry.answer, entry.closed)
+
+
+def has_room(db: sqlite3.Connection, question_id: str, publisher: str) -> bool:
+    """Whether one more answer of `publisher` to a question is kept, which need not be here yet."""
+    kept = sum(1 for answer in answers_to(db, question_id) if answer.origin == publisher)
+    return kept < MAX_ANSWERS
 
 
 def answer_arrived(
@@ -103,12 +113,15 @@ def _settle(
 ) -> bool:
     """Make the settler's choice the answer, every other a reply, and the deliveries answered."""
     federation = node.engine.federation
+    is_new_close = closed is not None and message_by_id(db, answer_id) is None
+    if is_new_close and not has_room(db, question.id, question.origin or node.me):
+        return False
     db.execute(
         "INSERT INTO settlements (question, answer, closed) VALUES (?, ?, ?) ON CONFLICT (question) "
         "DO UPDATE SET answer = excluded.answer, closed = excluded.closed",
         (question.id, answer_id, closed),
     )
-    if closed is not None and message_by_id(db, answer_id) is None:
+    if is_new_close and closed is not None:
         supersede(db, question.id)
         insert_message(db, _close(db, node, question, answer_id, closed))
     elif not choose(db, question.id, answer_id, standing=Standing.ACCEPTED, others=Standing.SUPERSEDED):
@@ -138,13 +151,18 @@ def _close(db: sqlite3.Connection, node: Node, question: Message, close_id: str,
 
 
 def _keep_early(db: sqlite3.Connection, publisher: str, entry: Settle) -> bool:
-    (kept,) = db.execute("SELECT count(*) FROM early_settles WHERE publisher = ?", (publisher,)).fetchone()
-    if kept >= MAX_EARLY_SETTLES:
-        return False
+    """Keep a settlement for its question; the one of the smallest id, an honest publisher's oldest, gives way."""
     db.execute(
         "INSERT OR REPLACE INTO early_settles (question, publisher, answer, closed) VALUES (?, ?, ?, ?)",
         (entry.question, publisher, entry.answer, entry.closed),
     )
+    (kept,) = db.execute("SELECT count(*) FROM early_settles WHERE publisher = ?", (publisher,)).fetchone()
+    if kept > MAX_EARLY_SETTLES:
+        db.execute(
+            "DELETE FROM early_settles WHERE publisher = ?1 AND question = "
+            "(SELECT min(question) FROM early_settles WHERE publisher = ?1)",
+            (publisher,),
+        )
     return True
 
 

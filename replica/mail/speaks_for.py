@@ -8,8 +8,8 @@ from core.errors import DmpError
 from core.message import Absent, Message
 from core.store.messages import message_by_id
 from crypto.op import Op
-from replica.mail.teammates import SYSTEM_ADDRESS
 from replica.records import remote
+from replica.team.homes import SYSTEM_ADDRESS
 from replica.team.roster import Team
 
 

@@ -5,19 +5,22 @@ will carry it commit together. Nothing here signs, seals or touches a network.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final
 
-from core.errors import conflict, forbidden
+from core.errors import conflict, forbidden, invalid
 from core.federation import LOCAL, Placement, Target
 from core.gate_data import data_type
 from core.message import Delivery, Message
 from core.store import Store
 from core.store.deliveries import deliveries_of
+from core.store.messages import message_by_id
 from core.timestamp import timestamp
 from replica.chain.clock import take_reading
+from replica.mail.local_only import refuse_local_only
+from replica.mail.payloads import MAX_TEXT
 from replica.records import outbox, remote
 from replica.records.meta import Meta, get
 from replica.team import homes
+from replica.team.homes import SYSTEM_ADDRESS
 from replica.team.roster import Team, TeamReader
 
 
@@ -53,10 +56,13 @@ class Teammates:
         elsewhere = tuple(name for name in found if name != self._me)
         if not elsewhere:
             return LOCAL
-        if any(homes.never_federates(address) for address in (message.sender, *message.to)):
+        if team.view.members[self._me].observer:
             raise forbidden(
-                target.field, "someone in this message is never reached through federation; write apart"
+                target.field, "this machine observes the team, and what it says is not believed there"
             )
+        replied = None if message.reply_to is None else message_by_id(self._store.db, message.reply_to)
+        root = None if message.reply_to is None else message_by_id(self._store.db, message.thread)
+        refuse_local_only(message, replied, root, target.field)
         return Placement(local=self._me in found, homes=elsewhere)
 
     def stored(self, message: Message, placements: Sequence[tuple[Target, Placement]]) -> None:
@@ -135,13 +141,20 @@ def everyone(store: Store, me: str, message: Message) -> set[str]:
 
 
 def settle(store: Store, me: str, question: Message, answer: Message, at: str) -> None:
-    """Queue the settle entry of a question of this replica's, for everyone in it (F.6)."""
+    """Queue the settle entry of a question of this replica's, for everyone in it (F.6).
+
+    Raises DmpError `invalid` on `reason` for a close that nobody could read.
+    """
     told = everyone(store, me, question) | everyone(store, me, answer)
     if not told:
         return
     entry = {"t": "settle", "question": question.id, "answer": answer.id, "at": at}
     closed = close_reason(answer)
     if closed is not None:
+        if len(closed) > MAX_TEXT:
+            raise invalid(
+                "reason", f"the reason of a close that others hear of may take {MAX_TEXT} characters"
+            )
         entry["closed"] = closed
     outbox.add(store.db, outbox.Kind.STATE, entry, told)
 
@@ -152,7 +165,3 @@ def close_reason(answer: Message) -> str | None:
         answer.origin is None and answer.sender == SYSTEM_ADDRESS and data_type(answer.data) == "x-closed"
     )
     return str(answer.data.get("reason", "")) if own_close and isinstance(answer.data, dict) else None
-
-
-SYSTEM_ADDRESS: Final = "agent:dispatch"
-"""The system address a replica's host announces (2.3); on other replicas it is an ordinary agent."""

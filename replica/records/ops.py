@@ -81,9 +81,9 @@ def replace(db: sqlite3.Connection, entry: Entry) -> None:
     )
 
 
-def settle(db: sqlite3.Connection, replica: str, seq: int) -> None:
-    """Note that an op needs no more work."""
-    db.execute("UPDATE ops SET settled = 1 WHERE replica = ? AND seq = ?", (replica, seq))
+def settle(db: sqlite3.Connection, replica: str, seq: int, *, settled: bool = True) -> None:
+    """Note that an op needs no more work, or that it still does."""
+    db.execute("UPDATE ops SET settled = ? WHERE replica = ? AND seq = ?", (int(settled), replica, seq))
 
 
 def hash_at(db: sqlite3.Connection, replica: str, seq: int) -> str | None:

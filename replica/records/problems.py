@@ -10,8 +10,8 @@ from dataclasses import dataclass
 MAX_TEXT = 600
 """Characters of a problem's text: others' names and reasons may be in it."""
 
-MAX_PER_KIND = 500
-"""Rows of one kind (the part before the colon): a hostile publisher cannot fill the table."""
+MAX_PER_REPLICA = 50
+"""Rows of one kind (the part before the colon) about one replica: a hostile publisher cannot crowd out others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,10 @@ def note(db: sqlite3.Connection, problem: Problem) -> None:
     known = db.execute("SELECT 1 FROM problems WHERE subject = ?", (problem.subject,)).fetchone()
     if known is None:
         (count,) = db.execute(
-            "SELECT count(*) FROM problems WHERE subject >= ? AND subject < ?", (f"{kind}:", f"{kind};")
+            "SELECT count(*) FROM problems WHERE subject >= ? AND subject < ? AND replica IS ?",
+            (f"{kind}:", f"{kind};", problem.replica),
         ).fetchone()
-        if count >= MAX_PER_KIND:
+        if count >= MAX_PER_REPLICA:
             return
     db.execute(
         "INSERT INTO problems (subject, text, replica, seq, at) VALUES (?, ?, ?, ?, ?) "

@@ -32,6 +32,7 @@ CREATE TABLE parked (
     replica TEXT NOT NULL,
     seq     INTEGER NOT NULL,
     reason  TEXT NOT NULL,
+    tried   INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (replica, seq)
 ) STRICT, WITHOUT ROWID;
 

@@ -4,9 +4,13 @@ Homes are computed from the roster every replica folds alike, so every replica c
 """
 
 from collections.abc import Iterable
+from typing import Final
 
 from core.address import parse_address
 from crypto.roster.view import View
+
+SYSTEM_ADDRESS: Final = "agent:dispatch"
+"""The system address every replica's host announces (2.3); another replica's is an ordinary agent here."""
 
 
 def homes(view: View, address: str) -> tuple[str, ...]:

@@ -3,9 +3,11 @@
 All of it is derived from key claims and verified roster ops, by the pure functions of `crypto.roster`.
 """
 
+import re
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from core.errors import Code, DmpError
 from crypto.key_claims import Claim, key_claims
@@ -14,8 +16,12 @@ from crypto.op import Op, read_entry
 from crypto.roster.claims import resolve
 from crypto.roster.ops import RosterOp
 from crypto.roster.view import View
+from replica.quoting import quoted
 from replica.records import ops
 from replica.records.meta import Meta, get, roster_version
+
+_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,40}")
+_DEVICE_SHOWN: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +37,21 @@ class Team:
         """Whether mail may leave and be applied: admitted, under a founding that is certain (9.0)."""
         return self.firm and me in self.view.members
 
+    def knows(self, replica: str) -> bool:
+        """Whether a replica is in the team, or was."""
+        return replica in self.view.members or replica in self.view.revoked
+
     def describe(self, replica: str) -> str:
-        """A replica in a person's words: `bob's laptop (bob-0000000b)`."""
+        """A replica in a person's words: `bob's laptop (bob-0000000b)`.
+
+        What it calls its device is in quotes, and cut, where it could be read as more than a name.
+        """
         key = self.keys.get(replica)
         member = self.view.members.get(replica)
         if key is None:
             return replica
-        return f"{member.handle if member else key.handle}'s {key.device} ({replica})"
+        device = key.device if _NAME.fullmatch(key.device) else quoted(key.device, _DEVICE_SHOWN)
+        return f"{member.handle if member else key.handle}'s {device} ({replica})"
 
 
 class TeamReader:

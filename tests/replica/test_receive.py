@@ -8,8 +8,8 @@ from core.errors import Code, DmpError
 from crypto.canonical import JsonValue
 from crypto.op import Op, to_line
 from replica.chain.quotas import PER_HOUR
-from replica.mail.receive import MAX_CANDIDATES
 from replica.mail.refusals import NOTICES, TIMES_AGAIN
+from replica.mail.settlement import MAX_ANSWERS
 from replica.team import commands
 from tests.replica.forge import Forger
 from tests.replica.world import World, exchange
@@ -227,13 +227,13 @@ def test_a_message_every_home_refused_is_marked_and_its_sender_told(w: World) ->
     sent = ada.send("human:bob", "hello")
     ada.sync()
     forger = Forger(bob)
-    refusal = {"t": "refused", "message": sent.id, "reason": "limited: slow\ndown", "at": "now"}
+    refusal = {"t": "refused", "message": sent.id, "reason": "limited: slow” down\nnow", "at": "now"}
     forger.publish(forger.state(ada, refusal, refusal))
     ada.sync()
     assert ada.row(sent).state == "refused"
     (told,) = ada.inbox()
     assert told.kind == "notice"
-    assert "“limited: slow down”" in told.body
+    assert told.body.endswith('“limited: slow" down now”')
 
 
 def test_an_answer_the_settler_refused_becomes_a_reply_and_reopens_the_question(w: World) -> None:
@@ -294,6 +294,38 @@ def test_a_send_with_gate_data_is_refused_on_data(w: World) -> None:
     assert (refused.value.code, refused.value.field) == (Code.FORBIDDEN, "data")
 
 
+def test_a_thread_that_began_where_nothing_leaves_takes_no_teammate_in(w: World) -> None:
+    """A local-only root makes all of its thread local-only, both ways (F.5)."""
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    root = ada.send("agent:ada/overseer", "between us")
+    with pytest.raises(DmpError) as refused:
+        ada.send("human:bob", "he said", replyTo=root.id)
+    assert (refused.value.code, refused.value.field) == (Code.FORBIDDEN, "to[0]")
+    assert ada.send("human:ada2", "for one of us", replyTo=root.id)
+    forger = Forger(bob)
+    forger.publish(forger.mail(ada, replyTo="m-unknown", thread=root.id))
+    ada.sync()
+    assert ada.inbox() == []
+    assert "forbidden" in ada.problems()[f"mail-drop:{bob.me}"]
+
+
+def test_another_hosts_system_address_takes_no_part_in_this_ones_notices(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    question = ada.ask("human:bob", "human:ada2")
+    exchange(ada, bob)
+    bob.answer(question, "yes")
+    ada.send("human:bob", "I say no", kind="answer", replyTo=question.id, choice="no")
+    exchange(bob, ada, bob)
+    (told,) = [message for message in bob.inbox() if message.kind == "notice"]
+    forger = Forger(bob)
+    refs: list[JsonValue] = [{"type": "message", "id": told.id}]
+    said: dict[str, JsonValue] = {"from": "agent:dispatch", "kind": "notice", "refs": refs}
+    forger.publish(forger.mail(ada, **said, replyTo=told.id, thread=told.id))
+    ada.sync()
+    assert "not-found" in ada.problems()[f"mail-drop:{bob.me}"]
+
+
 def test_a_stub_in_place_of_mail_is_remembered_and_filled_by_the_op_when_it_comes(w: World) -> None:
     """K2: a branch writer swaps mail for its stub; the publisher hears of it and publishes again."""
     ada, bob = w.team("ada", "bob")
@@ -320,12 +352,12 @@ def test_k6_answers_to_one_question_are_kept_up_to_a_cap(w: World) -> None:
     forger = Forger(ada)
     answers = [
         forger.mail(bob, kind="answer", replyTo="m-not-here", thread="m-not-here", body=f"candidate {number}")
-        for number in range(MAX_CANDIDATES + 50)
+        for number in range(MAX_ANSWERS + 50)
     ]
     forger.publish(*answers, forger.mail(bob, body="after the flood"))
     bob.sync()
     assert bob.bodies()[-1] == "after the flood"
-    assert bob.count("messages") == MAX_CANDIDATES + 1
+    assert bob.count("messages") == MAX_ANSWERS + 1
 
 
 def test_k6_refusals_repeated_for_ever_tell_the_sender_a_few_times(w: World) -> None:
