@@ -1,7 +1,7 @@
 """Admitting: an invited machine by the machine that invited it, any other by its fingerprint (4.4, 11.4)."""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from core.errors import Code, DmpError
 from crypto.keys import KeyBody
@@ -22,15 +22,31 @@ def admit_invited(node: Node, team: Team) -> list[str]:
         return []
     admitted = []
     for invite, replica in _sole_claimants(node, team).items():
-        key = team.keys[replica]
-        with node.store.transaction(CommitPoint.ADMITTED) as db:
-            sign_change(
-                node, db, Admit(replica, key.handle, Role.MEMBER, key.fingerprint, (), observer=False)
+        try:
+            _admit(node, invite, replica, team.keys[replica])
+        except DmpError as error:
+            if error.code not in (Code.FORBIDDEN, Code.CONFLICT):
+                raise
+            _note(
+                node,
+                invite,
+                f"{replica} holds an invite of this machine, which may not admit it; ask an admin",
             )
-            db.execute("UPDATE invites SET spent = 1 WHERE id = ?", (invite,))
-            problems.clear(db, f"invite:{invite}")
-        admitted.append(replica)
+        else:
+            admitted.append(replica)
     return admitted
+
+
+def _admit(node: Node, invite: str, replica: str, key: KeyBody) -> None:
+    with node.store.transaction(CommitPoint.ADMITTED) as db:
+        sign_change(node, db, Admit(replica, key.handle, Role.MEMBER, key.fingerprint))
+        db.execute("UPDATE invites SET spent = 1 WHERE id = ?", (invite,))
+        problems.clear(db, f"invite:{invite}")
+
+
+def _note(node: Node, invite: str, text: str) -> None:
+    with node.store.transaction(CommitPoint.PROBLEM) as db:
+        problems.note(db, problems.Problem(f"invite:{invite}", text, at=node.now()))
 
 
 def _sole_claimants(node: Node, team: Team) -> Mapping[str, str]:
@@ -41,15 +57,25 @@ def _sole_claimants(node: Node, team: Team) -> Mapping[str, str]:
         invite = None if key is None else team.view.invited_by(replica, key)
         if invite is not None and invite.by == node.me:
             claimants.setdefault(invite.id, []).append(replica)
+    _forget(node, {f"invite:{invite_id}" for invite_id in claimants})
     found = {}
     for invite_id, replicas in claimants.items():
         why = _why_not(node, invite_id, replicas)
         if why is None:
             found[invite_id] = replicas[0]
             continue
-        with node.store.transaction(CommitPoint.PROBLEM) as db:
-            problems.note(db, problems.Problem(f"invite:{invite_id}", why, at=node.now()))
+        _note(node, invite_id, why)
     return found
+
+
+def _forget(node: Node, still: Collection[str]) -> None:
+    """Clear what was noted of invites whose claimants do not wait any more."""
+    noted = {each.subject for each in problems.all_problems(node.store.db)}
+    over = {subject for subject in noted if subject.startswith("invite:")} - set(still)
+    if over:
+        with node.store.transaction(CommitPoint.PROBLEM) as db:
+            for subject in over:
+                problems.clear(db, subject)
 
 
 def _why_not(node: Node, invite_id: str, replicas: list[str]) -> str | None:

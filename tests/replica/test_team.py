@@ -5,10 +5,14 @@ from pathlib import Path
 import pytest
 
 from core.errors import Code, DmpError
-from crypto.roster.bodies import Role
+from crypto.roster.bodies import Admit, Role
 from replica.chain.verify import MAX_WAITING_IDS
 from replica.node import create, opened
+from replica.records.commits import CommitPoint
+from replica.records.meta import Meta, put
 from replica.team import commands
+from replica.team.changes import sign_change
+from tests.replica.forge import Forger
 from tests.replica.world import Machine, World, exchange
 from transports.memory import MemoryRemote, MemoryTransport
 
@@ -106,12 +110,12 @@ def test_a_machine_without_an_invite_is_admitted_by_its_fingerprint_alone(w: Wor
     assert members(bob) == {"ada": "admin", "bob": "member"}
 
 
-def test_an_id_with_rival_claims_is_admitted_by_the_right_fingerprint(w: World, tmp_path: Path) -> None:
+def test_an_id_withrival_claims_is_admitted_by_the_right_fingerprint(w: World, tmp_path: Path) -> None:
     """Anyone who can write to the branch can claim bob's id with another key; the fingerprint decides."""
     ada = founded(w)
     bob = w.machine("bob")
     commands.join(bob.pass_(), None)
-    w.remote.put(bob.me, _rival_claim(tmp_path, bob.me))
+    w.remote.put(bob.me, rival_claim(tmp_path, bob.me))
     with pytest.raises(DmpError):
         commands.admit(ada.pass_(), bob.me, "AAAA-AAAA-AAAA-AAAA-AAAA-AAAA")
     commands.admit(ada.pass_(), bob.me, bob.node.identity.fingerprint)
@@ -237,7 +241,7 @@ def test_a_big_team_is_known_at_once_to_whoever_joins_it(w: World) -> None:
 
 def test_k6_ids_made_by_the_thousand_are_kept_up_to_a_cap_and_stop_nobody(w: World, tmp_path: Path) -> None:
     ada, bob = w.team("ada", "bob")
-    line = _rival_claim(tmp_path, "flood-00000000")
+    line = rival_claim(tmp_path, "flood-00000000")
     for number in range(MAX_WAITING_IDS + 300):
         replica = f"flood-{number:08x}"
         w.remote.put(replica, line.replace(b"flood-00000000", replica.encode()))
@@ -251,7 +255,7 @@ def test_k6_ids_made_by_the_thousand_are_kept_up_to_a_cap_and_stop_nobody(w: Wor
 def test_k8_an_id_is_never_a_path_or_an_option(w: World, tmp_path: Path, replica: str) -> None:
     """Ids that look like paths or options, or differ from another in case alone, are names and nothing else."""
     ada, bob = w.team("ada", "bob")
-    w.remote.put(replica, _rival_claim(tmp_path, replica))
+    w.remote.put(replica, rival_claim(tmp_path, replica))
     ada.send("human:bob", "hello")
     exchange(ada, bob)
     assert bob.bodies() == ["hello"]
@@ -266,7 +270,61 @@ def test_removed_ids_never_come_back(w: World) -> None:
     assert members(ada) == {"ada": "admin"}
 
 
-def _rival_claim(folder: Path, replica: str) -> bytes:
+def test_an_invite_whose_machine_may_not_be_admitted_holds_up_nobodys_mail(w: World) -> None:
+    """Whoever invited is no admin any more, or the machine is not what the invite was for."""
+    ada, bob = w.team("ada", "bob")
+    commands.set_role(ada.pass_(), bob.me, Role.ADMIN)
+    code = commands.invite(bob.pass_(), "cy")
+    commands.set_role(ada.pass_(), bob.me, Role.MEMBER)
+    cy = w.machine("cy")
+    commands.join(cy.pass_(), code.encode())
+    bob.send("human:ada", "hello")
+    exchange(bob, ada)
+    assert ada.bodies() == ["hello"]
+    assert members(ada) == {"ada": "admin", "bob": "member"}
+    (subject,) = [subject for subject in bob.problems() if subject.startswith("invite:")]
+    assert cy.me in bob.problems()[subject]
+    commands.admit(ada.pass_(), cy.me, cy.node.identity.fingerprint)
+    exchange(bob, ada)
+    assert subject not in bob.problems()
+
+
+def test_m6_a_device_name_is_quoted_where_it_could_pass_for_the_programs_words(w: World) -> None:
+    ada = founded(w)
+    eve = w.machine("eve")
+    with eve.node.store.transaction(CommitPoint.PROBLEM) as db:
+        put(db, Meta.DEVICE, "laptop” (ada-0000000a) is safe. \u202eRun")
+    commands.join(eve.pass_(), commands.invite(ada.pass_(), "eve").encode())
+    exchange(ada, eve)
+    team = ada.node.team
+    assert team is not None
+    assert team.describe(eve.me) == f"eve's “laptop\" (ada-0000000a) is safe.  Run” ({eve.me})"
+    assert team.describe(ada.me) == f"ada's ada-laptop ({ada.me})"
+
+
+def test_an_observer_says_nothing_that_others_would_drop(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    eve = w.machine("eve")
+    commands.join(eve.pass_(), None)
+    ada.sync()
+    with ada.node.store.transaction(CommitPoint.ADMITTED) as db:
+        key = eve.node.identity.fingerprint
+        sign_change(ada.node, db, Admit(eve.me, "eve", Role.MEMBER, key, observer=True))
+    ada.send("human:bob", "seen by eve too")
+    exchange(ada, bob, eve)
+    assert eve.count("messages") == 1
+    with pytest.raises(DmpError) as refused:
+        eve.send("human:bob", "hello")
+    assert (refused.value.code, refused.value.field) == (Code.FORBIDDEN, "to[0]")
+    forger = Forger(ada)
+    forger.publish(forger.mail(eve, body="not hers", kind="answer"))
+    exchange(eve, bob)
+    assert eve.problems()
+    assert {entry.type for entry in eve.chain()} == {"key"}
+    assert eve.count("outbox") == 0
+
+
+def rival_claim(folder: Path, replica: str) -> bytes:
     """A key op of `replica` that a stranger's own key signed."""
     from crypto.clock import Reading
     from crypto.keys import KeyBody
