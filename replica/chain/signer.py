@@ -25,7 +25,7 @@ class Signer:
 
     def append(self, db: sqlite3.Connection, type_: str, body: JsonValue) -> Op:
         """Sign a clear op and append it, inside an open transaction."""
-        return self._append(db, type_, body, lambda seq: None, None)
+        return self._append(db, next_place(db, self.identity.replica), type_, body, None, None)
 
     def append_sealed(
         self,
@@ -39,38 +39,37 @@ class Signer:
 
         `rows` are the outbox rows it is made from.
         """
-
-        def sealed(seq: int) -> dict[str, JsonValue]:
-            return seal(
-                payload,
-                replica=self.identity.replica,
-                seq=seq,
-                type=type_,
-                recipients=recipients,
-                random=self.random,
-            )
-
-        return self._append(db, type_, ABSENT, sealed, json.dumps([[row.kind, row.content] for row in rows]))
+        place = next_place(db, self.identity.replica)
+        sealed = seal(
+            payload,
+            replica=self.identity.replica,
+            seq=place[0],  # a seal holds in one op alone
+            type=type_,
+            recipients=recipients,
+            random=self.random,
+        )
+        rows_json = json.dumps([[row.kind, row.content] for row in rows])
+        return self._append(db, place, type_, ABSENT, sealed, rows_json)
 
     def _append(
         self,
         db: sqlite3.Connection,
+        place: tuple[int, str],
         type_: str,
         body: JsonValue | Absent,
-        sealed: Callable[[int], dict[str, JsonValue] | None],
+        sealed: dict[str, JsonValue] | None,
         rows_json: str | None,
     ) -> Op:
-        """Take the next place in the chain, and fill it; what is sealed depends on its seq."""
-        seq, prev = next_place(db, self.identity.replica)
+        """Sign what follows `place` in the chain, and keep it."""
         op = make_op(
             replica=self.identity.replica,
-            seq=seq,
-            prev=prev,
+            seq=place[0],
+            prev=place[1],
             hlc=take_reading(db, self.identity.replica, self.wall()),
             type=type_,
             signer=self.identity.secrets.signer,
             body=body,
-            sealed=sealed(seq),
+            sealed=sealed,
         )
         self._keep(db, op, rows_json)
         return op
