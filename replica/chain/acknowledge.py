@@ -39,7 +39,7 @@ def published_text(acks: bytes) -> str:
 
 
 def keep_acks(node: Node, team: Team, lines: Iterable[Line]) -> None:
-    """Keep what teammates acknowledge; what their decided key did not sign is passed over."""
+    """Keep what teammates acknowledge, while they are in the team; what their key did not sign is passed over."""
     fresh: list[tuple[str, str, int]] = []
     for line in lines:
         key = team.keys.get(line.replica)
@@ -52,8 +52,10 @@ def keep_acks(node: Node, team: Team, lines: Iterable[Line]) -> None:
         fresh.append((line.replica, json.dumps(dict(acks.through)), acks.through.get(node.me, 0)))
     known = dict(node.store.db.execute("SELECT replica, through_json FROM acks"))
     fresh = [row for row in fresh if known.get(row[0]) != row[1]]
-    if fresh:
+    left = [(replica,) for replica in known if replica not in team.view.members]
+    if fresh or left:
         with node.store.transaction(CommitPoint.ACKNOWLEDGED) as db:
+            db.executemany("DELETE FROM acks WHERE replica = ?", left)
             db.executemany(
                 "INSERT INTO acks (replica, through_json, own_through) VALUES (?, ?, ?) "
                 "ON CONFLICT (replica) DO UPDATE SET through_json = excluded.through_json, "

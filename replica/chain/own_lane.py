@@ -9,6 +9,7 @@ good. Anything else in the lane is junk; no branch writer can stop a replica wit
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from crypto.lane import verified_entries
 from crypto.op import Entry
@@ -26,23 +27,22 @@ class LaneReport:
     lacking: tuple[int, ...]
 
 
+LOOK_BACK: Final = 2_000
+"""How many seqs below the published head are compared at most, while teammates have not acknowledged them."""
+
+
 def check_own_lane(db: sqlite3.Connection, identity: Identity, transport: Transport) -> LaneReport:
     """Compare the own lane, as the transport's last refresh saw it, with what was signed here.
 
-    Reads from the published head on; from the start when that head is not there.
+    Reads from the first op that some teammate still has to acknowledge, so that one damaged on its way is
+    published again; from the start when not even the published head is there.
     """
     published = _published_head(db, identity.replica)
-    entries = _verified(identity, transport.lane(identity.replica, published))
-    stranger = _stranger(db, identity.replica, entries)
-    present = tuple(sorted({entry.seq for entry in entries}))
-    if stranger is not None or published == 0 or published in present:
-        return LaneReport(stranger, present, ())
-    entries = _verified(identity, transport.lane(identity.replica))
-    shown = {entry.seq for entry in entries}
-    lacking = tuple(
-        seq for seq, _ in ops.lines_of(db, identity.replica) if seq <= published and seq not in shown
-    )
-    return LaneReport(_stranger(db, identity.replica, entries), tuple(sorted(shown)), lacking)
+    since = _first_to_compare(db, published)
+    report = _compare(db, identity, transport.lane(identity.replica, since), since, published)
+    if report.stranger is not None or published not in report.lacking:
+        return report
+    return _compare(db, identity, transport.lane(identity.replica), 0, published)
 
 
 def stop_text(stranger: Entry) -> str:
@@ -65,14 +65,25 @@ def _published_head(db: sqlite3.Connection, replica: str) -> int:
     return int(seq)
 
 
-def _verified(identity: Identity, lines: Iterable[Line]) -> list[Entry]:
-    return list(
-        verified_entries(identity.replica, (line.raw for line in lines), identity.secrets.signer.public)
+def _first_to_compare(db: sqlite3.Connection, published: int) -> int:
+    """The seq after the last op that all teammates acknowledged, at most LOOK_BACK below the published head."""
+    (through,) = db.execute("SELECT min(own_through) FROM acks").fetchone()
+    unacknowledged = published if through is None else through + 1
+    return max(min(published, unacknowledged), published - LOOK_BACK)
+
+
+def _compare(
+    db: sqlite3.Connection, identity: Identity, shown: Iterable[Line], since: int, published: int
+) -> LaneReport:
+    own = {line: seq for seq, line in ops.lines_of(db, identity.replica, since)}
+    raws = [line.raw for line in shown]
+    present = {own[raw] for raw in raws if raw in own}
+    others = verified_entries(
+        identity.replica, (raw for raw in raws if raw not in own), identity.secrets.signer.public
     )
-
-
-def _stranger(db: sqlite3.Connection, replica: str, entries: Iterable[Entry]) -> Entry | None:
-    for entry in sorted(entries, key=lambda entry: (entry.seq, entry.hash)):
-        if ops.hash_at(db, replica, entry.seq) != entry.hash:
-            return entry
-    return None
+    for entry in sorted(others, key=lambda entry: (entry.seq, entry.hash)):
+        if ops.hash_at(db, identity.replica, entry.seq) != entry.hash:
+            return LaneReport(entry, tuple(sorted(present)), ())
+        present.add(entry.seq)
+    lacking = (seq for seq in own.values() if seq <= published and seq not in present)
+    return LaneReport(None, tuple(sorted(present)), tuple(sorted(lacking)))

@@ -199,3 +199,23 @@ def test_r6_one_process_at_a_time_signs_in_a_directory(w: World) -> None:
 
 def _lost(*_given: object, **_more: object) -> None:
     raise RuntimeError("the power went out")
+
+
+def test_an_own_op_damaged_on_the_far_side_is_published_again_until_everyone_has_it(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    for number in range(3):
+        ada.send("human:bob", f"letter {number}")
+    ada.sync()
+    lanes = {bob.me: bob.lane(), ada.me: ada.lane()}
+    damaged = lanes[ada.me][-2]
+    lanes[ada.me][-2] = damaged.replace(b'"ct":"', b'"ct":"A', 1)
+    w.remote.roll_back(10**6)
+    for replica, lines in lanes.items():
+        w.remote.put(replica, *lines)
+    bob.sync()
+    assert bob.bodies() == ["letter 0"]
+    exchange(ada, bob)
+    assert bob.bodies() == ["letter 0", "letter 1", "letter 2"]
+    exchange(ada, bob)
+    assert ada.lane().count(damaged) == 1
