@@ -18,10 +18,11 @@ from crypto.op import Entry, Op, Stub
 from replica.chain.clock import adopt_reading
 from replica.chain.quotas import take_from_quota
 from replica.chain.verify import Verified
+from replica.mail.missing import content_missing
 from replica.mail.notices import announce
 from replica.mail.outcome import Outcome, Verdict
 from replica.mail.receive import Receiver
-from replica.mail.refusals import content_missing, queue_refusal
+from replica.mail.refusals import queue_refusal
 from replica.mail.reports import apply_state
 from replica.node import Node
 from replica.records import ops, problems

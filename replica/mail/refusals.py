@@ -7,62 +7,21 @@ from typing import Final
 from core.answering import withdraw
 from core.message import Message, Standing
 from core.store.messages import message_by_id
-from crypto.op import Stub
 from replica.mail.notices import Announcement, notice
 from replica.mail.payloads import Refusal
 from replica.node import Node
 from replica.quoting import quoted
-from replica.records import ops, outbox, remote
+from replica.records import outbox, remote
 from replica.team.roster import Team
 
 NOTICES: Final = 3
 """Notices about one message's refusals: homes that refuse, report and refuse again do not fill a mailbox."""
-
-CONTENT_MISSING: Final = "op-"
-"""A refusal whose message is `op-<seq>` tells the publisher that the content of its op never arrived. No
-message has such an id here, and another implementation passes over a refusal of a message it does not know."""
-
-TIMES_AGAIN: Final = 3
-"""How often one op is published again because its content was reported missing."""
 
 
 def queue_refusal(db: sqlite3.Connection, node: Node, message: str, origin: str, reason: str) -> None:
     """Tell a message's origin that it was refused here, with the error's code and sentence."""
     entry = {"t": "refused", "message": message, "reason": reason, "at": node.now()}
     outbox.add(db, outbox.Kind.STATE, entry, [origin])
-
-
-def content_missing(db: sqlite3.Connection, node: Node, stub: Stub) -> None:
-    """Remember a stub met in place of content addressed to this replica, and tell its publisher."""
-    db.execute(
-        "INSERT OR IGNORE INTO missing (replica, seq, hash) VALUES (?, ?, ?)",
-        (stub.replica, stub.seq, stub.hash),
-    )
-    entry = {
-        "t": "refused",
-        "message": f"{CONTENT_MISSING}{stub.seq}",
-        "reason": "unavailable: the content of this op never arrived here; publish it again",
-        "at": node.now(),
-    }
-    outbox.add(db, outbox.Kind.STATE, entry, [stub.replica])
-
-
-def publish_again(db: sqlite3.Connection, node: Node, publisher: str, entry: Refusal) -> bool:
-    """Publish an own op once more whose content a recipient never got, where this replica still has it."""
-    digits = entry.message.removeprefix(CONTENT_MISSING)
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= 16):
-        return False
-    seq = int(digits)
-    op = ops.entry_at(db, node.me, seq)
-    if op is None or isinstance(op, Stub) or publisher not in (op.to or ()):
-        return False
-    db.execute("INSERT INTO again (seq, times) VALUES (?, 0) ON CONFLICT DO NOTHING", (seq,))
-    allowed = db.execute(
-        "UPDATE again SET times = times + 1 WHERE seq = ? AND times < ?", (seq, TIMES_AGAIN)
-    ).rowcount
-    if allowed:
-        db.execute("INSERT OR IGNORE INTO unpublished (seq, rows_json) VALUES (?, NULL)", (seq,))
-    return bool(allowed)
 
 
 def apply_refusal(

@@ -7,11 +7,12 @@ from core.errors import DmpError
 from core.store.messages import message_by_id
 from crypto.op import Op
 from crypto.sealing import SealError
+from replica.mail.missing import is_about_content, reported_gone, reported_missing
 from replica.mail.notices import Announcement
 from replica.mail.outcome import Outcome
 from replica.mail.payloads import DeliveryReport, Refusal, Settle, parse_state
 from replica.mail.receive import open_op
-from replica.mail.refusals import CONTENT_MISSING, apply_refusal, publish_again
+from replica.mail.refusals import apply_refusal
 from replica.mail.settlement import apply_settle
 from replica.node import Node
 from replica.records import remote
@@ -37,8 +38,9 @@ def apply_state(
                 changed |= _report(db, team, op.replica, entry)
             case Settle():
                 changed |= apply_settle(db, node, op.replica, entry)
-            case Refusal() if entry.message.startswith(CONTENT_MISSING):
-                changed |= publish_again(db, node, op.replica, entry)
+            case Refusal() if is_about_content(entry):
+                changed |= reported_missing(db, node, op.replica, entry)
+                changed |= reported_gone(db, op.replica, entry)
             case Refusal():
                 changed |= apply_refusal(db, node, team, op.replica, entry, announcements)
     return Outcome.APPLIED if changed else Outcome.NOTHING

@@ -8,7 +8,8 @@ from core.errors import Code, DmpError
 from crypto.canonical import JsonValue
 from crypto.op import Op, to_line
 from replica.chain.quotas import PER_HOUR
-from replica.mail.refusals import NOTICES, TIMES_AGAIN
+from replica.mail.missing import TIMES_AGAIN
+from replica.mail.refusals import NOTICES
 from replica.mail.settlement import MAX_ANSWERS
 from replica.team import commands
 from tests.replica.forge import Forger
