@@ -70,8 +70,8 @@ class Store:
     def transaction(self, point: str) -> Iterator[sqlite3.Connection]:
         """Run a block as one write transaction: committed when it ends, undone when it raises.
 
-        Raises DmpError `unavailable` where other processes hold the database for BUSY_TIMEOUT_MS.
-        Transactions do not nest.
+        Raises DmpError `unavailable` where other processes hold the database for BUSY_TIMEOUT_MS, and where the
+        disk is full or fails. Transactions do not nest.
         """
         db = self.db
         try:
@@ -85,9 +85,11 @@ class Store:
             if self.observer is not None:
                 self.observer(point, "before")
             db.execute("COMMIT")
-        except BaseException:
+        except BaseException as error:
             if db.in_transaction:
                 db.execute("ROLLBACK")
+            if isinstance(error, sqlite3.OperationalError) and _primary(error) in _DISK:
+                raise _unavailable(f"the store cannot be written: {error}") from error
             raise
         if self.observer is not None:
             self.observer(point, "after")
@@ -145,8 +147,17 @@ def _statements(script: str) -> Iterator[str]:
             statement = ""
 
 
+_DISK: Final = frozenset((sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY))
+"""What is the disk's fault, and nobody's who asked for the transaction."""
+
+
 def _is_busy(error: sqlite3.OperationalError) -> bool:
-    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # the low byte; the rest says why
+    return _primary(error) == sqlite3.SQLITE_BUSY
+
+
+def _primary(error: sqlite3.OperationalError) -> int:
+    """What kind of error it is; 0 for one that SQLite did not raise. The higher bytes of its code say why."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def _unavailable(text: str) -> DmpError:

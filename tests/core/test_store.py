@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from core.commits import CommitPoint
-from core.errors import Code
+from core.errors import Code, DmpError
 from core.store import Store, database
 from core.store.schema import MIGRATIONS
 from tests.core.support import ADA, draft, refused, world
@@ -103,6 +103,18 @@ def test_a_transaction_that_raises_is_undone_and_the_next_one_runs() -> None:
     with store.transaction("test") as db:
         db.execute("INSERT INTO mine VALUES ('b')")
     assert store.db.execute("SELECT id FROM mine").fetchall() == [("b",)]
+
+
+def test_a_full_disk_is_no_fault_of_the_caller_and_undoes_the_transaction(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "dmp.db", (MORE,))
+    (pages,) = store.db.execute("PRAGMA page_count").fetchone()
+    store.db.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(DmpError) as full, store.transaction("test") as db:
+        db.execute("INSERT INTO mine VALUES (?)", ("x" * 50_000,))
+    assert full.value.code is Code.UNAVAILABLE
+    assert store.db.execute("SELECT id FROM mine").fetchall() == []
+    with pytest.raises(sqlite3.OperationalError), store.transaction("test") as db:
+        db.execute("SELECT * FROM nowhere")
 
 
 def test_reads_see_one_state_and_join_the_open_transaction(tmp_path: Path) -> None:

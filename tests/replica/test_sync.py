@@ -111,8 +111,10 @@ def test_t5_a_signed_op_whose_push_failed_goes_out_as_a_stub_once_a_reader_left(
     assert mails[0].to == tuple(sorted((ada.me, cy.me)))
     assert isinstance(mails[1], Op)
     assert mails[1].to == (ada.me,)
-    ada.sync()
+    exchange(ada, bob)
     assert ada.bodies() == ["for both"]
+    assert ada.count("missing") == 0  # ada asked for the stub's content, and was told that it is gone
+    assert not any(subject.startswith("missing:") for subject in ada.problems())
 
 
 def test_a_recipient_whose_last_home_left_is_refused_and_the_sender_told(w: World) -> None:
@@ -222,6 +224,24 @@ def test_a_clock_behind_still_signs_ops_that_rise(w: World) -> None:
     assert bob.bodies() == ["from the past"]
     readings = [entry.hlc.key for entry in ada.chain()]
     assert readings == sorted(set(readings))
+
+
+def test_a_full_disk_ends_the_pass_and_loses_nothing(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    for number in range(40):
+        ada.send("human:bob", f"{number} " + "x" * 20_000)
+    ada.sync()
+    db = bob.node.store.db
+    (pages,) = db.execute("PRAGMA page_count").fetchone()
+    db.execute(f"PRAGMA max_page_count = {pages + 20}")
+    with pytest.raises(DmpError) as refused:
+        bob.sync()
+    assert refused.value.code is Code.UNAVAILABLE
+    assert bob.bodies() == []
+    db.execute(f"PRAGMA max_page_count = {pages + 100_000}")
+    exchange(bob, ada)
+    assert [body.split()[0] for body in bob.bodies()] == [str(number) for number in range(40)]
 
 
 def test_a_broken_lane_stops_no_other(w: World) -> None:
