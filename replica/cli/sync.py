@@ -1,8 +1,9 @@
 """`dmp sync`: publish, pull, apply; once, or for as long as it runs."""
 
 import signal
+from collections.abc import Mapping
 from types import FrameType
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import click
 
@@ -60,6 +61,8 @@ def _watch(cli: Cli, node: Node, link: Link, interval: float) -> NoReturn:
     """Sync until interrupted. Raises DmpError when this replica has stopped for good."""
     screen = cli.screen
     trouble, members = "", _members(node)
+    reason: str | None = None
+    seen: Mapping[str, int] = {}
     try:
         signal.signal(signal.SIGTERM, _end)
         screen.note("Syncing until interrupted (Ctrl-C).")
@@ -77,6 +80,10 @@ def _watch(cli: Cli, node: Node, link: Link, interval: float) -> NoReturn:
                 screen.say(_report_text(outcome))
             screen.say(*_roster_news(node, members))
             members = _members(node)
+            if reason != (reason := no_part(node)) and reason is not None:
+                screen.say(_silence(reason))
+            screen.say(*_to_see(cli, node, seen))
+            seen = _counts(node)
     except SystemExit:
         screen.note("Stopped. Nothing is lost: the next run goes on from here.")
         raise
@@ -139,7 +146,8 @@ def _report_json(node: Node, report: Report) -> dict[str, JsonValue]:
         "waiting": {"messages": len(outbox.waiting_messages(node.store.db))},
         "paused": report.paused,
         "admitted": no_part(node) is None,
-        "unread": len(node.engine.inbox(node.address, UNREAD)),
+        "unread": _unread(node),
+        "toAdmit": _to_admit(node),
         "problems": len(problems.all_problems(node.store.db)),
     }
 
@@ -169,20 +177,49 @@ def _roster_news(node: Node, before: frozenset[str]) -> list[str]:
             f"{whose} is in the team now, with the fingerprint {team.view.members[replica].fingerprint}."
         )
     for replica in sorted(before - now):
-        found.append(f"{team.describe(replica)} is in the team no more.")
+        whose = "This machine" if replica == node.me else team.describe(replica)
+        found.append(f"{whose} is in the team no more.")
     return found
 
 
 def _standing(cli: Cli, node: Node) -> list[str]:
     """What a person may want to look at next."""
-    found = []
     reason = no_part(node)
-    if reason is not None:
-        found.append(f"{reason}; it neither sends nor receives mail.")
-    unread = len(node.engine.inbox(node.address, UNREAD))
-    if unread:
-        found.append(f"{counted(unread, 'unread message')}: {cli.command('inbox')}")
-    noted = len(problems.all_problems(node.store.db))
-    if noted:
-        found.append(f"{counted(noted, 'problem')}: {cli.command('problems')}")
-    return found
+    return [*([] if reason is None else [_silence(reason)]), *_to_see(cli, node, {})]
+
+
+def _silence(reason: str) -> str:
+    return f"{reason}; it neither sends nor receives mail."
+
+
+_SHOWN_BY: Final = {
+    "unread message": "inbox",
+    "machine to be admitted": "team pending",
+    "problem": "problems",
+}
+"""The command that shows what a pass may find more of."""
+
+
+def _counts(node: Node) -> dict[str, int]:
+    """How much there is of everything in _SHOWN_BY."""
+    unread, waiting, noted = _unread(node), _to_admit(node), len(problems.all_problems(node.store.db))
+    return dict(zip(_SHOWN_BY, (unread, waiting, noted), strict=True))
+
+
+def _to_see(cli: Cli, node: Node, seen: Mapping[str, int]) -> list[str]:
+    """What there is more of than was seen before, and the command that shows it."""
+    return [
+        f"{counted(count, thing)}: {cli.command(_SHOWN_BY[thing])}"
+        for thing, count in _counts(node).items()
+        if count > seen.get(thing, 0)
+    ]
+
+
+def _unread(node: Node) -> int:
+    return len(node.engine.inbox(node.address, UNREAD))
+
+
+def _to_admit(node: Node) -> int:
+    """How many machines wait for somebody here to admit them; none for who may not."""
+    team = node.team
+    return len(team.view.pending) if team is not None and team.view.is_admin(node.me) else 0

@@ -31,7 +31,7 @@ MESSAGE = {
     ),
     *("hlc", "remote", "standing", "receivedAt"),
 }
-REPORT = {"published", "applied", "refused", "waiting", "paused", "admitted", "unread", "problems"}
+REPORT = {"published", "applied", "refused", "waiting", "paused", "admitted", "unread", "toAdmit", "problems"}
 
 
 @pytest.fixture

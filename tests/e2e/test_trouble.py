@@ -68,6 +68,7 @@ def test_watching_carries_mail_both_ways_and_ends_on_a_signal(ada: Person, bob: 
         ada.dmp("send", "human:bob", "ping")
         ada.dmp("sync")
         watching.told("applied [1-9]")
+        watching.told("1 unread message: dmp inbox")
         bob.dmp("send", "human:ada", "pong")  # another process: the watching one notices
         watching.told("Published [1-9]")
         told = watching.end(signal.SIGINT)
@@ -151,10 +152,11 @@ def test_r2_a_pause_is_told_and_ends_on_its_owners_word(orchard: Town, ada: Pers
     told = bob.json("sync", code=1)
     assert told["error"]["code"] == "conflict"
     assert told["waiting"] == {"messages": 1}
+    assert "It waits: this replica signs nothing for now" in bob.dmp("send", "human:ada", "and again")
     assert "Signing again" in bob.dmp("resume")
     bob.dmp("sync")
     ada.dmp("sync")
-    assert ada.bodies() == ["hello"]
+    assert ada.bodies() == ["hello", "and again"]
 
 
 def test_r3_a_directory_restored_from_a_backup_stops_and_says_what_to_do(
@@ -171,6 +173,10 @@ def test_r3_a_directory_restored_from_a_backup_stops_and_says_what_to_do(
     assert "dmp init" in told
     assert "own" in bob.dmp("problems")
     assert bob.refused("resume").endswith("[conflict]\n")
+    told = bob.dmp("send", "human:ada", "into the void")
+    assert "signs nothing any more (see `dmp problems`): the mail stays here, and is not sent later." in told
+    assert "Who can read it" not in told
+    assert "dmp sync" not in told
 
 
 @pytest.mark.parametrize(
