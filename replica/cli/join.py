@@ -1,6 +1,5 @@
 """`dmp join`: ask to be let into a team."""
 
-import sys
 from contextlib import closing
 from typing import Final
 
@@ -8,6 +7,7 @@ import click
 
 from core.errors import Code, DmpError
 from crypto.canonical import JsonValue
+from replica.cli import given
 from replica.cli.connection import catch_up, passes, sync_pass, transport_to, typed_link
 from replica.cli.context import Cli, command, pass_cli
 from replica.cli.failures import failure_of
@@ -19,7 +19,7 @@ from replica.records.link import Link
 from replica.records.meta import Meta, get
 from replica.sync import Report, SyncPass
 from replica.team import commands
-from replica.team.roster import Team, need_team
+from replica.team.roster import Team, need_team, stored_claims
 from transports.base import TransportError
 
 WAIT_SECONDS: Final = 30.0
@@ -38,8 +38,7 @@ def join(cli: Cli, code: str | None, remote: str | None, branch: str | None, wai
     Without a code an admin admits this machine by its fingerprint. Running it again does no harm. A CODE of
     `-` is read from standard input, where no list of processes shows it.
     """
-    if code == "-":
-        code = sys.stdin.readline().strip()
+    code = None if code is None else given.invite_code(code)
 
     def ask(sync: SyncPass) -> Report:
         return commands.join(sync, code, link)
@@ -51,7 +50,7 @@ def join(cli: Cli, code: str | None, remote: str | None, branch: str | None, wai
             catch_up(sync, ask)
         team = need_team(node.team)
         if not cli.as_json:
-            _show(cli, node, team, invited=code is not None)
+            _show(cli, node, team)
         if wait and not team.ready(node.me):
             team = _wait(screen, node, link)
             if not cli.as_json:
@@ -80,7 +79,7 @@ def _wait(screen: Screen, node: Node, link: Link) -> Team:
     raise AssertionError("passes never end by themselves")
 
 
-def _show(cli: Cli, node: Node, team: Team, *, invited: bool) -> None:
+def _show(cli: Cli, node: Node, team: Team) -> None:
     screen = cli.screen
     founder = get(node.store.db, Meta.FOUNDER) or ""
     name, who = quoted(team.view.name), team.describe(founder)
@@ -97,13 +96,31 @@ def _show(cli: Cli, node: Node, team: Team, *, invited: bool) -> None:
         "differs, somebody stands between you; do not go on.",
         "",
     )
-    if invited:
+    invited, useless = _invite(node, team)
+    if invited and not useless:
         screen.say("The machine that invited you admits this one when it syncs. Then, here:")
     else:
-        screen.say("Next, an admin of the team runs:")
+        screen.say(*([useless] if useless else []), "Next, an admin of the team runs:")
         screen.exact(f"  dmp team admit {node.me} --fingerprint {node.identity.fingerprint}")
         screen.say("Then, here:")
     screen.exact(f"  {cli.command('sync')}")
+
+
+def _invite(node: Node, team: Team) -> tuple[bool, str]:
+    """Whether this machine asked with an invite, and why that admits it nowhere; empty when it may.
+
+    Whether another machine used it before is for the inviter to say.
+    """
+    keys = [claim.key for claim in stored_claims(node.store.db).get(node.me, ())]
+    proof = keys[0].invite if keys else None
+    if proof is None:
+        return False, ""
+    invite = team.view.invites.get(proof.id)
+    if invite is None:
+        return True, "The team knows no invite with this code."
+    if invite.handle != node.handle:
+        return True, f"The invite is for the handle {quoted(invite.handle)}; this machine's is {node.handle}."
+    return True, "The invite has expired." if invite.expires < node.now() else ""
 
 
 def _join_json(node: Node, team: Team) -> dict[str, JsonValue]:

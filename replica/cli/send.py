@@ -1,30 +1,23 @@
 """`dmp send` and `dmp reply`: mail leaves in the next sync; who can read it is fixed and told now."""
 
-import sys
-from typing import Final
-
 import click
 
 from core.engine import Sent
 from core.errors import invalid
 from core.inputs import ReplyInput, Sender, SendInput
 from core.message import ABSENT, Data, Message, Ref, Standing
-from core.validate import MAX_BODY_BYTES
 from crypto.canonical import JsonError, JsonValue, parse
+from replica.cli import given
 from replica.cli.context import Cli, command, pass_cli
 from replica.cli.messages import delivery_json, kept_here, message_json, replica_text, row_json
-from replica.cli.standing import no_part
+from replica.cli.standing import Signing, no_part, signing
 from replica.cli.text import listing
 from replica.node import Node
 from replica.records import remote
 
-_READ_BYTES: Final = 16 * MAX_BODY_BYTES
-"""What is read of standard input: enough to tell that a body is too long."""
-
 
 @command("send")
-@click.argument("addresses", nargs=-1, required=True, metavar="ADDRESS...")
-@click.argument("body")
+@click.argument("words", nargs=-1, required=True, metavar="ADDRESS... BODY")
 @click.option(
     "--kind",
     default="message",
@@ -51,8 +44,7 @@ _READ_BYTES: Final = 16 * MAX_BODY_BYTES
 @pass_cli
 def send(
     cli: Cli,
-    addresses: tuple[str, ...],
-    body: str,
+    words: tuple[str, ...],
     kind: str,
     choices: tuple[str, ...],
     blocking: bool,
@@ -65,15 +57,18 @@ def send(
 ) -> None:
     """Send BODY to one or more addresses, such as human:bob.
 
-    A BODY of `-` is read from standard input, without its last line break. Works offline: the mail leaves
-    with the next sync.
+    A BODY of `-` is read from standard input, without its last line break; put `--` before one that starts
+    with a dash. Works offline: the mail leaves with the next sync.
     """
+    *addresses, body = words
+    if not addresses:
+        raise click.UsageError("say for whom it is, and then what: ADDRESS... BODY")
     if kind == "answer" and len(choices) > 1:
         raise click.UsageError("an answer makes one choice")
-    given = SendInput(
-        to=addresses,
+    sent = SendInput(
+        to=tuple(addresses),
         kind=kind,
-        body=_body(body),
+        body=given.body(body),
         reply_to=reply_to,
         session=session,
         refs=tuple(_ref(text, index) for index, text in enumerate(refs)),
@@ -85,7 +80,7 @@ def send(
         idempotency_key=idempotency_key,
     )
     with cli.node() as node:
-        _tell(cli, node, node.engine.send(_sender(node), given))
+        _tell(cli, node, node.engine.send(_sender(node), sent))
 
 
 @command("reply")
@@ -99,23 +94,13 @@ def reply(cli: Cli, message: str, body: str, choice: str | None, idempotency_key
 
     BODY may be left out where a choice says it all; a BODY of `-` is read from standard input.
     """
-    given = ReplyInput(_body(body), choice=choice, idempotency_key=idempotency_key)
+    answer = ReplyInput(given.body(body), choice=choice, idempotency_key=idempotency_key)
     with cli.node() as node:
-        _tell(cli, node, node.engine.reply(_sender(node), message, given))
+        _tell(cli, node, node.engine.reply(_sender(node), message, answer))
 
 
 def _sender(node: Node) -> Sender:
     return Sender(node.address, can_decide=True)
-
-
-def _body(text: str) -> str:
-    if text != "-":
-        return text
-    try:
-        read = sys.stdin.buffer.read(_READ_BYTES).decode()
-    except UnicodeDecodeError:
-        raise invalid("body", "what standard input gave is no UTF-8 text") from None
-    return read.removesuffix("\n").removesuffix("\r")
 
 
 def _ref(text: str, index: int) -> Ref:
@@ -140,7 +125,10 @@ def _tell(cli: Cli, node: Node, sent: Sent) -> None:
     rows = remote.rows_of(db, message.id)
     readers = remote.readers_of(db, message.id)
     screen = cli.screen
+    signs = Signing.GOES_ON if sent.replayed else signing(node)
     reason = None if readers else no_part(node)
+    if signs is Signing.STOPPED:
+        readers, reason = (), f"This replica signs nothing any more (see `{cli.command('problems')}`)"
     if reason is not None:
         stays = [f"{reason}: the mail stays here, and is not sent later."]
     else:
@@ -162,9 +150,11 @@ def _tell(cli: Cli, node: Node, sent: Sent) -> None:
         who = listing([replica_text(node, reader) for reader in readers])
         screen.say(f"Who can read it, as of now, besides this machine: {who}.")
     screen.say(*stays)
-    if message.kind == "answer":
+    if message.kind == "answer" and signs is not Signing.STOPPED:
         screen.say(_settled(node, message))
-    if readers and not sent.replayed:
+    if readers and signs is Signing.PAUSED:
+        screen.say(f"It waits: this replica signs nothing for now (see `{cli.command('problems')}`).")
+    elif readers and not sent.replayed:
         screen.say(f"It leaves with the next sync: {cli.command('sync')}")
 
 

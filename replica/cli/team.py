@@ -10,6 +10,7 @@ from crypto.canonical import JsonValue
 from crypto.key_claims import Claim
 from crypto.roster.bodies import Role
 from crypto.roster.view import Member
+from replica.cli import given
 from replica.cli.connection import remembered_link, sync_pass, transport_to, typed_link
 from replica.cli.context import Cli, Command, pass_cli, shared_options
 from replica.cli.failures import Failure, failure_of
@@ -72,7 +73,8 @@ def found(cli: Cli, name: str, remote: str | None, branch: str | None) -> None:
         screen.say(
             "",
             "Write it down on paper. By the protocol, whoever has it can take over the team when every admin's "
-            "machine is lost, and nobody else can; the command for that comes with a later version.",
+            "machine is lost, and nobody else can. This version cannot use it yet, so have a second admin: "
+            "`dmp team role REPLICA admin`.",
         )
     if late is not None:
         raise Failure(
@@ -155,10 +157,11 @@ def pending(cli: Cli) -> None:
 @pass_cli
 def admit(cli: Cli, replica: str, fingerprint: str, role: str) -> None:
     """Admit a machine whose fingerprint you compared."""
+    read_out = given.fingerprint(fingerprint)
     _change(
         cli,
         f"Admitted {replica} as {role}.",
-        lambda sync: commands.admit(sync, replica, fingerprint, Role(role)),
+        lambda sync: commands.admit(sync, replica, read_out, Role(role)),
     )
 
 
@@ -180,10 +183,13 @@ def revoke(cli: Cli, replica: str, reason: str) -> None:
 
 @team.command("role")
 @click.argument("replica")
-@click.argument("role", type=ROLE)
+@click.argument("role", type=ROLE, metavar="ROLE")
 @pass_cli
 def role(cli: Cli, replica: str, role: str) -> None:
-    """Make a machine an admin, or a plain member."""
+    """Make a machine an admin, or a plain member.
+
+    ROLE is admin or member.
+    """
     _change(cli, f"{replica} is {role} now.", lambda sync: commands.set_role(sync, replica, Role(role)))
 
 

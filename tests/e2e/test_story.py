@@ -69,7 +69,8 @@ def test_who_has_no_invite_is_admitted_by_a_fingerprint_that_fits(town: Town) ->
     told = eve.dmp("join", "--git", str(town.repository))
     assert f"dmp team admit {eve.replica} --fingerprint {eve.fingerprint}" in told
     assert "waits to be admitted" in eve.dmp("sync")
-    assert "1 machine to be admitted" in ada.dmp("sync") + ada.dmp("team", "roster")
+    assert "1 machine to be admitted: dmp team pending" in ada.dmp("sync")
+    assert "1 machine to be admitted" in ada.dmp("team", "roster")
     pending = ada.dmp("team", "pending")
     assert eve.fingerprint in pending
     assert "nobody" in pending
@@ -83,6 +84,17 @@ def test_who_has_no_invite_is_admitted_by_a_fingerprint_that_fits(town: Town) ->
     ada.dmp("team", "role", eve.replica, "admin")
     eve.dmp("sync")
     assert eve.json("team", "roster")["members"][1]["role"] == "admin"
+
+
+def test_an_invite_that_cannot_admit_this_machine_is_said_to_at_once(ada: Person, orchard: Town) -> None:
+    code = ada.dmp("team", "invite", "carl").strip()
+    eve = orchard.person("eve")
+    told = eve.dmp("join", code.removesuffix("."), "--git", str(orchard.repository))
+    assert "The invite is for the handle “carl”; this machine's is eve." in told
+    assert f"dmp team admit {eve.replica} --fingerprint {eve.fingerprint}" in told
+    assert "1 machine to be admitted" in ada.dmp("sync")
+    ada.dmp("team", "admit", eve.replica, "--fingerprint", eve.fingerprint.replace("-", "").lower())
+    assert "This machine is in the team now" in eve.dmp("sync")
 
 
 def test_join_waits_for_the_admission_when_asked_to(town: Town) -> None:
