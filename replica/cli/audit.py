@@ -42,10 +42,11 @@ _NAMED: Final = 12
 )
 @pass_cli
 def audit(cli: Cli, replica: str | None, team: str | None, source: str, branch: str) -> int:
-    """Verify every chain of a team, and say how far each goes and why it ends.
+    """Verify what a team has signed.
 
-    Needs no replica of its own: a branch or a file will do. Exits 0 when every chain verifies, 1 when one does
-    not, and 2 when there is nothing that can be read.
+    Says for each replica how far its chain verifies, and why it ends there. Needs no replica of its own: a
+    branch or a file will do. Exits 0 when every chain verifies, 1 when one does not, and 2 when there is
+    nothing that can be read.
     """
     screen = cli.screen
     try:
@@ -93,10 +94,10 @@ def _show(screen: Screen, report: Report) -> None:
     screen.say(_title(report))
     screen.say("")
     screen.table(
-        ("REPLICA", "WHOSE", "STATUS", "OPS", "FROM", "TO", "CHAIN"), [_chain(row) for row in report.replicas]
+        ("replica", "whose", "status", "ops", "from", "to", "chain"), [_chain(row) for row in report.replicas]
     )
     screen.say("")
-    screen.table(("REPLICA", "FINGERPRINT", "TYPES"), [_content(row) for row in report.replicas])
+    screen.table(("replica", "fingerprint", "types"), [_content(row) for row in report.replicas])
     screen.say("")
     for row in report.faulty:
         assert row.fault is not None

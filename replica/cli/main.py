@@ -1,16 +1,17 @@
 """`dmp`: the command line of a replica. This file finds the commands and reports how each one ended."""
 
+import difflib
 import importlib
 import logging
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import click
 
 from replica.cli.context import Cli, shared_options
-from replica.cli.failures import BUG, USAGE, Failure, failure_of
+from replica.cli.failures import BUG, INTERRUPTION, USAGE, Failure, failure_of
 from replica.cli.text import escaped
 
 COMMANDS: Final[Mapping[str, str]] = {
@@ -44,6 +45,23 @@ class Commands(click.Group):
         found = getattr(importlib.import_module(module), name)
         assert isinstance(found, click.Command)
         return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name.isalpha() and name not in COMMANDS and not ctx.resilient_parsing:
+            near = " or ".join(f"`dmp {each}`" for each in difflib.get_close_matches(name, COMMANDS))
+            ctx.fail(f"there is no command {name}{f'; did you mean {near}?' if near else ''}")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            if ctx.ensure_object(Cli).as_json:
+                raise INTERRUPTION from None  # click would end the line of the `^C` on standard error
+            raise
 
 
 @click.group(

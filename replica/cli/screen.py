@@ -22,8 +22,10 @@ _PIPED_WIDTH: Final = 10_000
 """Columns of a table that goes to no terminal: enough that nothing is folded."""
 
 _WHOLE: Final = frozenset(("fingerprint", "replica"))
-_ROOMY: Final = 80
-"""Columns of a table that are not folded on a terminal with so much room: people copy and compare them."""
+"""Columns of a table that are never folded: people copy and compare them."""
+
+_FOLDED: Final = 8
+"""Characters to which the other columns of a table may be folded before its rows become blocks of lines."""
 
 _log = logging.getLogger(__name__)
 
@@ -64,13 +66,26 @@ class Screen:
         from rich.text import Text
 
         width = _width(sys.stdout) or _PIPED_WIDTH
+        if _narrowest(header, rows) > width:
+            self._stack(header, rows)
+            return
         table = Table(box=None, pad_edge=False, header_style="bold")
         for name in header:
-            table.add_column(name, overflow="fold", no_wrap=name in _WHOLE and width >= _ROOMY)
+            table.add_column(name, overflow="fold", no_wrap=name in _WHOLE)
         for row in rows:
             table.add_row(*(Text(escaped(cell)) for cell in row))
         console = Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
-        console.print(table)
+        with console.capture() as drawn:
+            console.print(table)
+        for line in drawn.get().splitlines():
+            print(line.rstrip(" "))
+
+    def _stack(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Print each row as a block of lines, one for each cell."""
+        longest = max(map(len, header))
+        for index, row in enumerate(rows):
+            self.say(*([""] if index else []))
+            self.say(*(f"{name:<{longest}}  {cell}" for name, cell in zip(header, row, strict=True)))
 
     def document(self, value: JsonValue) -> None:
         """Print one JSON document on one line, in ASCII: every line break of section 1.4 is escaped."""
@@ -94,6 +109,15 @@ class Screen:
                 status.update(Text(escaped(step)))
 
             yield show
+
+
+def _narrowest(header: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """The columns of a terminal that a table takes at least."""
+    longest = [max(map(len, cells)) for cells in zip(header, *rows, strict=True)]
+    kept = [
+        size if name in _WHOLE else min(size, _FOLDED) for name, size in zip(header, longest, strict=True)
+    ]
+    return sum(kept) + 2 * (len(kept) - 1)
 
 
 def _width(stream: TextIO) -> int | None:

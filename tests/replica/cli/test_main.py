@@ -1,7 +1,9 @@
 """How a command ends: exit codes, errors for people and programs, and never a traceback."""
 
 import json
+import logging
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -12,6 +14,16 @@ from replica.cli import main
 from replica.cli.context import Command
 from replica.cli.failures import failure_of
 from transports.base import Behind, Refused, Unreachable
+
+
+@pytest.fixture(autouse=True)
+def _no_logs_afterwards() -> Iterator[None]:
+    """Take back what `--verbose` set up: a process ends with its command, and a test does not."""
+    yield
+    for name in ("core", "crypto", "replica", "transports"):
+        room = logging.getLogger(name)
+        room.handlers = []
+        room.setLevel(logging.NOTSET)
 
 
 def run(*arguments: str) -> int:
@@ -136,3 +148,30 @@ def test_help_tells_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Exit codes: 0 done; 1 refused" in capsys.readouterr().out
     assert run() == 2
     assert "Usage: dmp" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (["snyc"], "there is no command snyc; did you mean `dmp sync`?"),
+        (["leave"], "there is no command leave ["),
+        (["send", "human:bob"], "say for whom it is, and then what: ADDRESS... BODY"),
+        (["send"], "'ADDRESS... BODY'"),
+        (["team", "role", "bob-1", "amdin"], "'ROLE': 'amdin' is not one of 'member', 'admin'"),
+    ],
+)
+def test_what_was_mistyped_is_said_in_the_words_of_the_help(
+    typed: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*typed) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_an_interruption_leaves_a_program_nothing_but_its_document(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    break_with(monkeypatch, KeyboardInterrupt())
+    assert run("inbox", "--json") == 130
+    told = capsys.readouterr()
+    assert json.loads(told.out)["error"]["code"] == "interrupted"
+    assert told.err == ""

@@ -100,3 +100,32 @@ def test_small_words() -> None:
     assert counted(1, "op") == "1 op"
     assert counted(0, "op") == "0 ops"
     assert moment("not a time\x1b") == "not a time\\x1b"
+
+
+ROSTER = (("handle", "replica", "fingerprint"), [["ada", "ada-9a4bca9c", "NPR7-W885-F3ZK-ATMZ-3BBH-5XQK"]])
+
+
+def on_a_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setattr("replica.cli.screen._width", lambda _: columns)
+
+
+def test_a_table_that_fits_no_terminal_keeps_ids_and_fingerprints_whole(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    on_a_terminal(monkeypatch, 50)
+    Screen(as_json=False).table(*ROSTER)
+    assert capsys.readouterr().out.splitlines() == [
+        "handle       ada",
+        "replica      ada-9a4bca9c",
+        "fingerprint  NPR7-W885-F3ZK-ATMZ-3BBH-5XQK",
+    ]
+
+
+def test_a_piped_table_has_a_line_for_each_row_and_no_spaces_at_their_ends(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    header, rows = ROSTER
+    Screen(as_json=False).table((*header, "what"), [[*rows[0], ""], [*rows[0], "word " * 100]])
+    told = capsys.readouterr().out.splitlines()
+    assert len(told) == 3
+    assert told == [line.rstrip() for line in told]
