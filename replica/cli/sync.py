@@ -192,26 +192,26 @@ def _silence(reason: str) -> str:
     return f"{reason}; it neither sends nor receives mail."
 
 
-_SHOWN_BY: Final = {
-    "unread message": "inbox",
-    "machine to be admitted": "team pending",
-    "problem": "problems",
+_FOUND: Final = {
+    "inbox": ("unread message", ""),
+    "team pending": ("machine", " to be admitted"),
+    "problems": ("problem", ""),
 }
-"""The command that shows what a pass may find more of."""
+"""What a pass may find more of, by the command that shows it: what is counted, and the words after it."""
 
 
 def _counts(node: Node) -> dict[str, int]:
-    """How much there is of everything in _SHOWN_BY."""
+    """How much each command in _FOUND has to show."""
     unread, waiting, noted = _unread(node), _to_admit(node), len(problems.all_problems(node.store.db))
-    return dict(zip(_SHOWN_BY, (unread, waiting, noted), strict=True))
+    return dict(zip(_FOUND, (unread, waiting, noted), strict=True))
 
 
 def _to_see(cli: Cli, node: Node, seen: Mapping[str, int]) -> list[str]:
     """What there is more of than was seen before, and the command that shows it."""
     return [
-        f"{counted(count, thing)}: {cli.command(_SHOWN_BY[thing])}"
-        for thing, count in _counts(node).items()
-        if count > seen.get(thing, 0)
+        f"{counted(count, _FOUND[shown][0])}{_FOUND[shown][1]}: {cli.command(shown)}"
+        for shown, count in _counts(node).items()
+        if count > seen.get(shown, 0)
     ]
 
 

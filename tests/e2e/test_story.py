@@ -70,7 +70,9 @@ def test_who_has_no_invite_is_admitted_by_a_fingerprint_that_fits(town: Town) ->
     assert f"dmp team admit {eve.replica} --fingerprint {eve.fingerprint}" in told
     assert "waits to be admitted" in eve.dmp("sync")
     assert "1 machine to be admitted: dmp team pending" in ada.dmp("sync")
-    assert "1 machine to be admitted" in ada.dmp("team", "roster")
+    town.person("carl").dmp("join", "--git", str(town.repository))
+    assert "2 machines to be admitted: dmp team pending" in ada.dmp("sync")
+    assert "2 machines to be admitted" in ada.dmp("team", "roster")
     pending = ada.dmp("team", "pending")
     assert eve.fingerprint in pending
     assert "nobody" in pending
