@@ -3,10 +3,12 @@
 import difflib
 import importlib
 import logging
+import os
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NoReturn
+from pathlib import Path
+from typing import Any, Final, NoReturn, TextIO
 
 import click
 
@@ -101,14 +103,24 @@ def run(arguments: Sequence[str]) -> int:
 
 def main() -> NoReturn:
     """The entry point."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed before the command started
+            setattr(sys, name, _nowhere())
     sys.exit(run(sys.argv[1:]))
 
 
+def _nowhere() -> TextIO:
+    return Path(os.devnull).open("w")  # noqa: SIM115 - open until the process ends
+
+
 def _report(cli: Cli, failure: Failure) -> int:
-    if cli.as_json:
-        cli.screen.document(failure.to_json())
-    else:
-        cli.screen.note(failure.sentence(), *([f"  {failure.hint}"] if failure.hint else []))
+    try:
+        if cli.as_json:
+            cli.screen.document(failure.to_json())
+        else:
+            cli.screen.note(failure.sentence(), *([f"  {failure.hint}"] if failure.hint else []))
+    except OSError:  # nobody reads it, or the disk it goes to is full
+        sys.stdout = sys.stderr = _nowhere()  # what is left is not written at the exit either
     return failure.exit
 
 

@@ -4,6 +4,8 @@ import json
 import os
 import select
 import signal
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -259,3 +261,30 @@ def test_a_reader_that_goes_away_is_no_error_to_shout_about(bob: Person) -> None
         assert running.process.stderr is not None
         err = running.process.stderr.read()
     assert err == ""
+
+
+@pytest.mark.parametrize(
+    ("typed", "code"),
+    [
+        ("inbox >&-", 0),
+        ("inbox --dir nowhere 2>&-", 1),
+        ("inbox <&- >&- 2>&-", 0),
+        ("send human:ada - <&-", 1),
+        ("inbox > /dev/full", 1),
+        ("inbox --json > /dev/full", 1),
+        ("inbox --dir nowhere 2> /dev/full", 1),
+    ],
+)
+def test_streams_that_are_closed_or_full_end_no_command_in_a_traceback(
+    typed: str, code: int, bob: Person
+) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f'"$0" -m replica.cli.main {typed}', sys.executable],
+        env=bob.environment,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == code
+    assert done.stderr.count(b"\n") <= 1
+    assert b"bug in dmp" not in done.stderr
