@@ -110,7 +110,7 @@ def main() -> NoReturn:
 
 
 def _nowhere() -> TextIO:
-    return Path(os.devnull).open("w")  # noqa: SIM115 - open until the process ends
+    return Path(os.devnull).open("w")
 
 
 def _report(cli: Cli, failure: Failure) -> int:
@@ -119,6 +119,7 @@ def _report(cli: Cli, failure: Failure) -> int:
             cli.screen.document(failure.to_json())
         else:
             cli.screen.note(failure.sentence(), *([f"  {failure.hint}"] if failure.hint else []))
+        sys.stdout.flush()
     except OSError:  # nobody reads it, or the disk it goes to is full
         sys.stdout = sys.stderr = _nowhere()  # what is left is not written at the exit either
     return failure.exit
