@@ -131,10 +131,11 @@ def opened(
 ) -> Iterator[Node]:
     """Open the replica at `root` for the length of a `with` block.
 
-    Raises DmpError: `not-found` when there is none, `forbidden` when others can read its keys,
-    `invalid` when its keys and its store do not belong together.
+    Raises DmpError: `not-found` when there is none, or its keys or its store are gone; `forbidden` when others
+    can read its keys; `invalid` when its keys and its store do not belong together.
     """
     directory = Directory(root)
+    _check_files(directory)
     identity = read_key_file(directory.key_file)
     store = Store.open(directory.database, MIGRATIONS, observer=observer)
     try:
@@ -150,3 +151,20 @@ def opened(
         yield Node(directory, identity, store, engine, reader, Signer(identity, wall, random), wall, random)
     finally:
         store.close()
+
+
+def _check_files(directory: Directory) -> None:
+    """Raise DmpError `not-found` where only one of the key file and the store is there."""
+    keys, store = directory.key_file.exists(), directory.database.exists()
+    if store and not keys:
+        raise DmpError(
+            Code.NOT_FOUND,
+            f"the key file {directory.key_file} is gone: put it back from a backup. Without it this replica says "
+            "nothing any more; make a new one in another directory, join with it, and have this one revoked",
+        )
+    if keys and not store:
+        raise DmpError(
+            Code.NOT_FOUND,
+            f"the store {directory.database} is gone: put it back from a backup. Without it this replica must "
+            "sign nothing; make a new one in another directory, join with it, and have this one revoked",
+        )

@@ -69,7 +69,8 @@ def read_key_file(path: Path) -> Identity:
         raise DmpError(
             Code.FORBIDDEN,
             f"others can read {path}; run `chmod 600 {path} && chmod 700 {path.parent}`. "
-            "If someone may have read it, start over under a new id",
+            "If someone may have read it, make a new replica in another directory, join with it, and have this one "
+            "revoked",
         )
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

@@ -27,7 +27,7 @@ from crypto.roster.founding import Founding
 from replica.chain.guard import own_head
 from replica.chain.verify import follow
 from replica.node import Node
-from replica.records import ops
+from replica.records import ops, problems
 from replica.records.commits import CommitPoint
 from replica.records.link import Link, may_change, remember, remembered
 from replica.records.meta import Meta, get, put, raise_roster_version
@@ -228,7 +228,7 @@ def join(sync: SyncPass, code: str | None, link: Link | None = None) -> Report:
     def say() -> None:
         team = node.team
         if team is None:
-            raise DmpError(Code.NOT_FOUND, _no_team(held))
+            raise DmpError(Code.NOT_FOUND, _no_team(node, held))
         if held is not None and team.view.team_id != held.team:
             raise DmpError(Code.CONFLICT, "this replica follows another team than the invite names")
         with node.store.transaction(CommitPoint.JOINED) as db:
@@ -246,10 +246,12 @@ def _asked_already(node: Node, held: InviteCode | None) -> bool:
     return team.view.founder != node.me and (held is None or held.team == team.view.team_id)
 
 
-def _no_team(held: InviteCode | None) -> str:
+def _no_team(node: Node, held: InviteCode | None) -> str:
     if held is not None:
         return f"no team {held.team} was founded there; check the remote and the branch"
-    return "there is no team to join there, or more than one; ask for an invite code, which names one"
+    if any(each.subject == "team:founding" for each in problems.all_problems(node.store.db)):
+        return "more than one team was founded there; ask for an invite code, which names one"
+    return "no team was founded there; check the remote and the branch"
 
 
 def _announce(node: Node, held: InviteCode | None) -> KeyBody:

@@ -112,6 +112,20 @@ def test_two_replicas_of_one_person_have_different_ids_and_keys(tmp_path: Path) 
     assert len(ids) == len(keys) == 2
 
 
+@pytest.mark.parametrize("gone", ["keys/replica.json", "state.db"])
+def test_a_replica_that_lost_a_file_says_which_and_makes_no_other(tmp_path: Path, gone: str) -> None:
+    root = tmp_path / "ada"
+    create(root, "ada")
+    for path in root.glob(f"{gone}*"):
+        path.unlink()
+    before = sorted(root.rglob("*"))
+    with pytest.raises(DmpError) as refused, opened(root):
+        pass
+    assert refused.value.code is Code.NOT_FOUND
+    assert f"{root / gone} is gone" in refused.value.message
+    assert sorted(root.rglob("*")) == before
+
+
 def test_there_is_no_replica_where_nothing_was_made(tmp_path: Path) -> None:
     with pytest.raises(DmpError) as refused, opened(tmp_path):
         pass
