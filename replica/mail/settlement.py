@@ -159,9 +159,9 @@ def _keep_early(db: sqlite3.Connection, publisher: str, entry: Settle) -> bool:
     (kept,) = db.execute("SELECT count(*) FROM early_settles WHERE publisher = ?", (publisher,)).fetchone()
     if kept > MAX_EARLY_SETTLES:
         db.execute(
-            "DELETE FROM early_settles WHERE publisher = ?1 AND question = "
-            "(SELECT min(question) FROM early_settles WHERE publisher = ?1)",
-            (publisher,),
+            "DELETE FROM early_settles WHERE publisher = ? AND question = "
+            "(SELECT min(question) FROM early_settles WHERE publisher = ?)",
+            (publisher, publisher),
         )
     return True
 
