@@ -65,7 +65,9 @@ class FarSide:
         done = self._run(doing, *_QUESTION, self.remote.url, self._name, seconds=self.limits.question_seconds)
         if done.code:
             raise answers.unreachable(doing, done.said)
-        return done.out.split(b"\t", 1)[0].decode("ascii", "replace")
+        # A question is answered with every ref whose name ends in what was asked for.
+        refs = (line.partition("\t") for line in done.out.decode("utf-8", "replace").split("\n"))
+        return next((oid for oid, _, name in refs if name == self._name), "")
 
     @property
     def _name(self) -> str:

@@ -65,3 +65,16 @@ def test_a_remote_that_is_away_has_nothing_new_and_is_asked_again(far: GitFarSid
     far.put(BOB, *Chain(BOB).lines(1))
     assert near.watch(5)
     near.close()
+
+
+def test_a_ref_whose_name_ends_in_the_branch_s_is_another_one(far: GitFarSide) -> None:
+    far.put(BOB, *Chain(BOB).lines(1))
+    time = FakeTime()
+    near = watching(far, time)
+    other = far.git("commit-tree", "-m", "by hand", far.tree({})).decode().strip()
+    for place in ("refs/a", "refs/heads", "refs/tags"):
+        far.git("update-ref", f"{place}/refs/heads/{far.branch}", other)
+    assert not near.watch(5)
+    far.put(BOB, *Chain(BOB).lines(1))
+    assert near.watch(5)
+    near.close()
