@@ -47,12 +47,14 @@ class Objects:
 
     def read(self, oid: str, kind: str, limit: int) -> bytes:
         """Return the content of an object that must be there. Raises UnreadableError, UnusableError."""
-        header = self._contents.ask(oid)
+        header = self._headers.ask(oid)
         if header is None:
             raise UnreadableError(f"{kind} {oid} is missing")
         if header.kind != kind or header.size > limit:
-            self._contents.close()
             raise UnusableError(f"is a {header.kind} of {header.size} bytes")
+        if self._contents.ask(oid) != header:
+            self._contents.close()
+            raise UnreadableError(f"{kind} {oid} cannot be read")
         return self._contents.take(header.size)
 
     def close(self) -> None:

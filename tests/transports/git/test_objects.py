@@ -69,3 +69,15 @@ def test_where_there_is_no_repository_nothing_is_read(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError):
         objects.find("HEAD")
     objects.close()
+
+
+def test_t3_objects_of_no_use_by_the_thousand_start_no_new_process(
+    far: GitFarSide, objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large, small = far.blob(b"x" * 1000), far.blob(b"small")
+    assert objects.read(small, "blob", 5) == b"small"
+    monkeypatch.setattr(Runner, "start_local", None)
+    for _ in range(1000):
+        with pytest.raises(UnusableError):
+            objects.read(large, "blob", 999)
+    assert objects.read(small, "blob", 5) == b"small"
