@@ -34,7 +34,7 @@ from crypto.op import MAX_SEQ, ZERO_HASH, Unreadable, Unverified, read_line, tam
 from crypto.side import Consumed, SideStore, Waiting
 
 GAP_TRIES: Final = 16
-"""Signatures that are checked to tell a missing op from junk with a later seq."""
+"""Signatures that one pass checks to tell a missing op from junk with a later seq; the next goes on from there."""
 
 REPEATED_KEYS: Final = 1
 STUB: Final = 2
@@ -105,7 +105,10 @@ SinkT = TypeVar("SinkT", bound=Sink)
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One lane to walk: its replica, its lines as often as asked for, and the head to go on from."""
+    """One lane to walk: its replica, its lines as often as asked for, and the head to go on from.
+
+    `gap_tries` bounds the signatures checked for a gap; None for a walk that no later one will go on from.
+    """
 
     replica: str
     lines: Callable[[], Iterable[bytes]]
@@ -113,6 +116,7 @@ class Lane:
     rules: Rules
     earlier: Remembered
     memory: SignatureMemory = field(default_factory=SignatureMemory)
+    gap_tries: int | None = GAP_TRIES
 
 
 def walk(lane: Lane, side: SideStore, new_sink: Callable[[], SinkT]) -> tuple[SinkT, Outcome]:
@@ -204,7 +208,7 @@ class _Reading:
         self._head: Head | Unverified | None = lane.head
         self._tip = ZERO_HASH if lane.head is None else lane.head.hash
         self._any_waiting = False
-        self._gap_tries = GAP_TRIES
+        self._gap_tries = lane.gap_tries
         self._gap: Gap | None = None
         self.fork: _Fork | None = None
 
@@ -340,7 +344,7 @@ class _Reading:
         read = read_line(line.raw)
         if isinstance(read, Unreadable) or read.prev == self._tip:
             return None
-        if not self._judge.was_checked(read):
+        if self._gap_tries is not None and not self._judge.was_checked(read):
             if self._gap_tries == 0:
                 return None
             self._gap_tries -= 1

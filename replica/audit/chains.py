@@ -51,6 +51,7 @@ class Chains:
             Rules(key, self._horizon_ms, cut),
             self._nothing_before,
             SignatureMemory(_REMEMBERED_SIGNATURES),
+            gap_tries=None,
         )
         cut_seq = None if cut is None else cut[0]
         tally, outcome = walk(lane, self._side, lambda: Tally(fingerprint, cut_seq, keep_roster=keep_roster))

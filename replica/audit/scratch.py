@@ -33,6 +33,7 @@ CREATE TABLE claims (
     line        BLOB NOT NULL,
     PRIMARY KEY (lane, fingerprint)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX claims_by_hash ON claims (lane, hash);
 
 -- Ops that would found a team, before it is known who signed them.
 CREATE TABLE foundings (

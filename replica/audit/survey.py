@@ -11,7 +11,7 @@ from typing import Final
 from crypto.chain import Cursor, Halt, is_signed, verify_log
 from crypto.key_claims import MAX_KEY_CLAIMS, key_claims
 from crypto.keys import KeyBody, parse_key_body, team_id
-from crypto.op import ABSENT, ZERO_HASH, Op, Unverified, read_entry, read_line, tampering
+from crypto.op import ABSENT, ZERO_HASH, Op, Unreadable, Unverified, read_entry, read_line, tampering
 from crypto.roster.bodies import Found, read_body
 from replica.audit.progress import Progress
 from replica.audit.scratch import Scratch
@@ -70,12 +70,12 @@ class Survey:
 
     def announced(self, replica: str, named: Collection[str] = ()) -> tuple[Announced, ...]:
         """The keys announced for a replica, by fingerprint: the first few, and those that are `named`."""
-        query = "SELECT line, fingerprint FROM claims WHERE lane = ? ORDER BY fingerprint"
-        return tuple(
-            _announced(line)
-            for place, (line, fingerprint) in enumerate(self._db.execute(query, (replica,)))
-            if place < MAX_KEY_CLAIMS or fingerprint in named
-        )
+        query = "SELECT fingerprint, line FROM claims WHERE lane = ? ORDER BY fingerprint LIMIT ?"
+        found: dict[str, bytes] = dict(self._db.execute(query, (replica, MAX_KEY_CLAIMS)))
+        for fingerprint in named if len(found) == MAX_KEY_CLAIMS else ():
+            query = "SELECT fingerprint, line FROM claims WHERE lane = ? AND fingerprint = ?"
+            found.update(self._db.execute(query, (replica, fingerprint)))
+        return tuple(_announced(found[fingerprint]) for fingerprint in sorted(found))
 
     def count_announced(self, replica: str) -> int:
         """How many different keys were announced for a replica."""
@@ -129,7 +129,8 @@ class Survey:
         read = read_line(line)
         assert isinstance(read, Unverified)
         before = self._db.execute(
-            "SELECT line FROM claims WHERE lane = ? AND hash = ?", (replica, read.prev)
+            "SELECT line FROM claims INDEXED BY claims_by_hash WHERE lane = ? AND hash = ?",
+            (replica, read.prev),
         ).fetchone()
         candidates = self.announced(replica) if before is None else (_announced(before[0]),)
         body = read_body(read.body)
@@ -151,4 +152,9 @@ def _may_found(read: Unverified) -> bool:
 
 
 def _holds_ops(source: Source, replica: str) -> bool:
-    return any(isinstance(read_line(raw), Unverified) for raw in source.lane(replica))
+    return any(_was_op(read_line(raw)) for raw in source.lane(replica))
+
+
+def _was_op(read: Unverified | Unreadable) -> bool:
+    """Whether a line is an op, or one that was damaged: what has a place in a chain."""
+    return isinstance(read, Unverified) or None not in (read.seq, read.prev, read.type)

@@ -6,7 +6,13 @@ from random import Random
 import pytest
 
 from crypto.keys import Secrets
+from crypto.op import to_line
+from crypto.roster.bodies import Found
 from replica.audit import engine
+from replica.audit.from_file import open_file
+from replica.audit.progress import Silent
+from replica.audit.scratch import Scratch
+from replica.audit.survey import Survey
 from tests.replica.audit.orchard import BOB, EVE, Member, Orchard, audit_lines, faults, row
 
 
@@ -59,3 +65,28 @@ def test_k6_rival_keys_by_the_hundred_are_counted_and_a_few_are_named(tmp_path: 
     assert eve.rival_keys == 100
     assert eve.fault is not None
     assert len(eve.fault.text) < 500
+
+
+def test_k6_a_founding_that_nobody_signed_costs_the_same_however_many_keys_there_are(tmp_path: Path) -> None:
+    assert steps_of_foundings(tmp_path, keys=200) < 2 * steps_of_foundings(tmp_path, keys=20)
+
+
+def steps_of_foundings(folder: Path, *, keys: int) -> int:
+    """How many steps the scratch database takes to look at foundings that no key in their lane signed."""
+    forger, path = Member(EVE, 9).announce(), folder / "lines.jsonl"
+    made = [Found(f"team {number}", (), forger.key.sign_pub).to_json() for number in range(20)]
+    lines = [to_line(forger.publisher.sign(forger.head, "roster", body)) for body in made]
+    lines += [line for each in strangers(keys, EVE) for line in each.lines]
+    path.write_bytes(b"".join(line + b"\n" for line in lines))
+    steps = 0
+
+    def step() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    with Scratch() as scratch, open_file(path, scratch) as source:
+        survey = Survey(source, scratch, Silent())
+        scratch.db.set_progress_handler(step, 1)
+        assert list(survey.foundings()) == []
+    return steps

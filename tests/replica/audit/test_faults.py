@@ -1,11 +1,13 @@
 """Where and why a chain does not verify: every trouble is named with its replica and seq, and no other chain's."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from crypto.clock import MAX_CLOCK_LEAD_MS, Reading
 from crypto.op import to_line
+from crypto.walk import GAP_TRIES
 from replica.audit.report import Report
 from tests.replica.audit.orchard import ADA, BOB, EVE, NOW_MS, Member, Orchard, audit_lines, faults, row
 
@@ -140,3 +142,22 @@ def test_k3_a_revoked_chain_that_does_not_reach_its_cut_is_a_fault(tmp_path: Pat
     report = audit_lines(tmp_path, team.lines)
     assert faults(report) == {BOB: ("short", 5, "ends before its cut")}
     assert "revoked after seq 5" in sentence(report, BOB)
+
+
+def test_k3_junk_in_front_of_a_gap_does_not_hide_it(tmp_path: Path) -> None:
+    team = Orchard()
+    missing = team.bob.ops.pop(2)
+    junk = [to_line(replace(missing, prev=f"{number:064x}", hash="")) for number in range(2 * GAP_TRIES)]
+    report = audit_lines(tmp_path, [*junk, *team.lines])
+    assert faults(report) == {BOB: ("gap", 4, "an op is missing")}
+
+
+@pytest.mark.parametrize("change", [(b'"v":2', b'"v":3'), (b'"sig":"', b'"sog":"')])
+def test_a_chain_of_which_nothing_can_be_read_is_reported(
+    tmp_path: Path, change: tuple[bytes, bytes]
+) -> None:
+    team = Orchard()
+    lines = [line.replace(*change) for line in team.eve.lines]
+    assert lines != team.eve.lines
+    report = audit_lines(tmp_path, [*team.ada.lines, *team.bob.lines, *lines])
+    assert faults(report)[EVE][0] == "no-key"
