@@ -4,14 +4,19 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import quote
 
 from core.store.database import BUSY_TIMEOUT_MS
+from crypto.chain import Halt
+from crypto.keys import REPLICA_ID
 from replica.audit.source import Record, SourceError
 from replica.records import ops
 from replica.records.meta import Meta, get
 from replica.records.schema import MIGRATIONS
 from transports.base import Line, Skipped
+
+_T = TypeVar("_T")
 
 _HEADS = "SELECT replica, seq FROM cursors"
 _OF_LANE = "SELECT line FROM ops WHERE replica = ? AND seq <= ? ORDER BY seq"
@@ -28,11 +33,11 @@ class StoreSource:
         self._db = db
         with self._readable():
             positions = ops.positions(db)
-            self._heads = dict[str, int](db.execute(_HEADS))
+            self._heads = {_replica(replica): _checked(seq, int) for replica, seq in db.execute(_HEADS)}
             self.record = Record(
                 get(db, Meta.FOUNDING),
                 {
-                    replica: (position.fingerprint, position.cursor.halted)
+                    replica: (position.fingerprint, _halt(position.cursor.halted))
                     for replica, position in positions.items()
                     if position.cursor.halted is not None
                 },
@@ -42,21 +47,21 @@ class StoreSource:
         with self._readable():
             for replica, head in sorted(self._heads.items()):
                 for (line,) in self._db.execute(_OF_LANE, (replica, head)):
-                    yield Line(replica, line)
+                    yield Line(replica, _checked(line, bytes))
             for replica, line in self._db.execute(_CLAIMS):
-                yield Line(replica, line)
+                yield Line(_replica(replica), _checked(line, bytes))
 
     def lane(self, replica: str) -> Iterator[bytes]:
         with self._readable():
             for (line,) in self._db.execute(_OF_LANE, (replica, self._heads.get(replica, 0))):
-                yield line
+                yield _checked(line, bytes)
             for (line,) in self._db.execute(_CLAIMS_OF_LANE, (replica,)):
-                yield line
+                yield _checked(line, bytes)
 
     def ahead(self, replica: str) -> Iterator[bytes]:
         with self._readable():
             for (line,) in self._db.execute(_AHEAD, (replica, self._heads.get(replica, 0))):
-                yield line
+                yield _checked(line, bytes)
 
     def skipped(self) -> Sequence[Skipped]:
         return ()
@@ -65,7 +70,7 @@ class StoreSource:
     def _readable(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, ValueError) as error:
+        except (sqlite3.Error, ValueError, TypeError) as error:
             raise SourceError(f"cannot read the {self.shown}: {error}", "restore it from a backup") from error
 
 
@@ -103,3 +108,23 @@ def _begin(db: sqlite3.Connection, path: Path) -> None:
         )
     if version > len(MIGRATIONS):
         raise SourceError(f"the store {path} is from a newer version of this program", "upgrade it")
+
+
+# The file may be of anybody's making, tables and all.
+
+
+def _checked(value: object, kind: type[_T]) -> _T:
+    if not isinstance(value, kind):
+        raise TypeError(f"{kind.__name__} expected")
+    return value
+
+
+def _replica(value: object) -> str:
+    replica = _checked(value, str)
+    if not REPLICA_ID.fullmatch(replica):
+        raise ValueError("replica id outside the grammar")
+    return replica
+
+
+def _halt(value: Halt) -> Halt:
+    return Halt(_checked(value.seq, int), _checked(value.reason, str), _checked(value.text, str))

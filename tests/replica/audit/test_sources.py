@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import threading
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -296,3 +297,31 @@ def test_a_line_changed_in_a_store_is_found(team: World) -> None:
     db.execute("DELETE FROM claims")
     report = audit_store(ada)
     assert faults(report) == {bob.me: ("no-key", 1, "bodyHash mismatch")}
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        *(("ops.line", value) for value in (5, None, "text")),
+        *(("cursors.replica", value) for value in (5, "../etc", b"bob-0000000b")),
+        *(("cursors.seq", value) for value in (None, "text")),
+        *(("cursors.hlc", value) for value in (5, None, b"")),
+        *(("cursors.halted_seq", value) for value in ("text", b"")),
+    ],
+)
+def test_a_store_with_tables_of_somebody_s_own_making_is_said_so(
+    team: World, tmp_path: Path, column: str, value: object
+) -> None:
+    (ada,) = team.team("ada")
+    path = tmp_path / "state.db"
+    ada.node.store.db.execute("VACUUM INTO ?", (str(path),))
+    table, _, name = column.partition(".")
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        columns = ", ".join(row[1] for row in db.execute(f"PRAGMA table_info({table})"))
+        rows = db.execute(f"SELECT * FROM {table}").fetchall()
+        db.execute(f"DROP TABLE {table}")
+        db.execute(f"CREATE TABLE {table} ({columns})")  # any value in any column
+        db.executemany(f"INSERT INTO {table} VALUES ({','.join('?' * len(rows[0]))})", rows)
+        db.execute(f"UPDATE {table} SET {name} = ?", (value,))
+    with Scratch() as scratch, pytest.raises(SourceError, match="cannot read the store"):
+        audit_source(open_store(path), scratch)
