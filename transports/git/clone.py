@@ -79,8 +79,9 @@ class Clone:
     def _sweep(self) -> None:
         """Remove locks and half-written packs: with the lock held here, no living git of ours has them."""
         stale = [path for path, _ in self._unfinished_packs()]
-        for folder in (self.path, self.path / "refs/dmp", self.path / "objects/pack"):
+        for folder in (self.path, self.path / "objects/pack"):
             stale += [path for path in _listed(folder) if path.suffix == ".lock"]
+        stale += (self.path / "refs").rglob("*.lock")
         for path in stale:
             path.unlink(missing_ok=True)
 
@@ -95,7 +96,16 @@ class Clone:
 
 def tip_ref(url: str, branch: str) -> str:
     """Return the ref under which a clone remembers this branch of this remote."""
-    return "refs/dmp/" + hashlib.sha256(f"{url}\n{branch}".encode()).hexdigest()[:16]
+    return f"refs/dmp/{_place(url, branch)}"
+
+
+def outgoing_refs(url: str, branch: str) -> str:
+    """Return the folder of the one ref that is about to be pushed to this branch of this remote."""
+    return f"refs/outgoing/{_place(url, branch)}"
+
+
+def _place(url: str, branch: str) -> str:
+    return hashlib.sha256(f"{url}\n{branch}".encode()).hexdigest()[:16]
 
 
 def _remove(path: Path) -> None:

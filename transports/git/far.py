@@ -5,13 +5,14 @@ from typing import Final
 
 from transports.base import Unreachable
 from transports.git import answers
-from transports.git.clone import Clone
+from transports.git.clone import Clone, outgoing_refs
 from transports.git.limits import Limits
 from transports.git.run import BoundsError, Done
 from transports.remotes import Remote
 
 _FETCH: Final = (
-    *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--refmap=", "--"),
+    *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--refmap="),
+    *("--update-shallow", "--"),  # else git passes over the branch of a shallow repository, and says nothing
 )
 _PUSH: Final = ("push", "--porcelain", "--no-verify", "--")
 _QUESTION: Final = ("ls-remote", "--quiet", "--")
@@ -48,10 +49,15 @@ class FarSide:
     def push(self, commit: str) -> None:
         """Let the branch be `commit`, if that follows what the branch is now.
 
-        Raises Behind, Refused, Unreachable, DamagedError.
+        What is pushed has the branch's own name in a folder that holds nothing else: git takes the target of
+        a single ref for ambiguous where anybody has made a ref whose name ends in it.
+
+        Raises Behind, Refused, Unreachable, DamagedError, GitError.
         """
+        outgoing = outgoing_refs(self.remote.url, self.branch)
+        self.clone.runner.local("update-ref", f"{outgoing}/{self.branch}", commit)
         doing = f"publishing to {self.remote.shown}"
-        done = self._run(doing, *_PUSH, self.remote.url, f"{commit}:{self._name}")
+        done = self._run(doing, *_PUSH, self.remote.url, f"{outgoing}/*:refs/heads/*")
         try:
             answers.check_push(done, self.remote.shown)
         except Unreachable:

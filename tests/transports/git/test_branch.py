@@ -279,3 +279,32 @@ def test_other_limits_do_not_change_what_is_read(far: GitFarSide) -> None:
         assert sorted(read(transport)) == [ADA, BOB, CAL]
         assert all(seq(raw) == 1 for (raw,) in read(transport).values())
         transport.close()
+
+
+@pytest.mark.parametrize("had_fetched", [True, False])
+def test_a_remote_that_is_a_shallow_copy_is_read_and_extended(far: GitFarSide, had_fetched: bool) -> None:
+    lines = Chain(BOB).lines(3)
+    far.put(BOB, lines[0])
+    near = far.open()
+    if had_fetched:
+        near.refresh()
+    far.put(BOB, lines[1])
+    far.put(BOB, lines[2])
+    (far.bare / "shallow").write_text(far.tip() + "\n")
+    assert near.refresh() == far.tip()
+    assert [line.raw for line in near.pull({})] == lines
+    near.publish(ADA, Chain(ADA).lines(1))
+    assert near.refresh() == far.tip()
+    near.close()
+
+
+@pytest.mark.parametrize("place", ["refs/a", "refs/heads", "refs/tags"])
+def test_a_ref_whose_name_ends_in_the_branch_s_keeps_nobody_from_publishing(
+    far: GitFarSide, near: GitTransport, place: str
+) -> None:
+    far.put(BOB, *Chain(BOB).lines(1))
+    other = far.git("commit-tree", "-m", "by hand", far.tree({})).decode().strip()
+    far.git("update-ref", f"{place}/refs/heads/{far.branch}", other)
+    assert near.refresh() == far.tip()
+    near.publish(ADA, Chain(ADA).lines(1))
+    assert near.refresh() == far.tip()
