@@ -65,7 +65,7 @@ _USER = re.compile(r"[A-Za-z0-9._~%+][A-Za-z0-9._~%+-]*", re.ASCII)
 _SCP = re.compile(
     r"(?:[A-Za-z0-9._+][A-Za-z0-9._+-]*@)?(?:[A-Za-z0-9_][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\]):[^-].*", re.ASCII
 )
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def parse_remote(text: str, source: Source, base: Path | None = None) -> Remote:
@@ -74,7 +74,7 @@ def parse_remote(text: str, source: Source, base: Path | None = None) -> Remote:
     A relative path is taken from `base`, the working directory by default. Raises RemoteError.
     """
     if not text or text != text.strip() or _CONTROL.search(text):
-        raise RemoteError("an address is one line of text, without spaces around it")
+        raise RemoteError("an address is one line of text in UTF-8, without spaces around it")
     if text.startswith("-"):
         raise RemoteError(f"an address cannot begin with '-': {redact(text)}")
     if _HELPER.match(text):

@@ -42,6 +42,7 @@ NOWHERE = [
     "/srv/mail.git\n",
     "/srv/\x00mail",
     "/srv/mail\u2028.git",
+    "/srv/mail\udcff.git",
     "-",
     "--upload-pack=touch /tmp/x",
     "-oProxyCommand=x",
