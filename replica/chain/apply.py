@@ -332,7 +332,8 @@ class Applier:
             )
             ahead = (0 if lane.head is None else lane.head.seq) + 1, text
         self._keep_or_clear(db, f"clock:{replica}", replica, ahead)
-        passed_over = found.waiting + found.skipped
+        # What waits behind an op that is held links to that op.
+        passed_over = found.skipped + (found.waiting if found.held is None else 0)
         if passed_over or found.entries:
             after = 0 if lane.head is None else lane.head.seq
             text = (

@@ -151,15 +151,18 @@ def test_a_clock_20_minutes_ahead_makes_its_ops_wait_and_nobody_elses(w: World) 
     exchange(ada, bob, cy)
     ada.clock.ms += 20 * MINUTE_MS
     ada.send("human:bob", "from the future")
+    ada.sync()
+    ada.send("human:bob", "and again")
     cy.send("human:bob", "from now")
     ada.sync()
     cy.sync()
     bob.sync()
     assert bob.bodies() == ["from now"]
     assert f"clock:{ada.me}" in bob.problems()
+    assert f"lines:{ada.me}" not in bob.problems()  # what follows the held op is no junk
     bob.clock.ms += 20 * MINUTE_MS - MAX_CLOCK_LEAD_MS + 1_000
     bob.sync()
-    assert bob.bodies() == ["from now", "from the future"]
+    assert bob.bodies() == ["from now", "from the future", "and again"]
     assert f"clock:{ada.me}" not in bob.problems()
 
 
