@@ -30,6 +30,9 @@ from transports.base import Behind, Refused, Skipped, Transport
 PUBLISH_SECONDS: Final = 30.0
 """How long one pass keeps trying to publish while others publish too, in seconds."""
 
+MAX_REFUSALS: Final = 3
+"""Refusals after which a pass tries again: a hook may refuse one push, of either side, and take the next."""
+
 _FIRST_PAUSE: Final = 0.1
 _LONGEST_PAUSE: Final = 3.0
 
@@ -102,11 +105,13 @@ class SyncPass:
                 send(report, self._receive(report))
                 break
             except (Behind, Refused) as lost:
-                # A hook may refuse one push and take the next; one that refuses twice means it.
                 refusals += isinstance(lost, Refused)
-                if refusals > 1 or self.monotonic() + pause >= deadline:
+                if refusals > MAX_REFUSALS or self.monotonic() + pause >= deadline:
                     raise
-                self.step("someone else published first; trying again")
+                refused = isinstance(lost, Refused)
+                self.step(
+                    f"{'the push was refused' if refused else 'someone else published first'}; trying again"
+                )
                 self.sleep(pause)
         report.waiting = waiting_to_publish(self.node)
         return report

@@ -7,10 +7,11 @@ from crypto.clock import MAX_CLOCK_LEAD_MS
 from crypto.op import Op, Stub, read_entry
 from replica.chain.clock import MAX_LEAP_MS, accept_wall_clock
 from replica.records.commits import CommitPoint
+from replica.sync import MAX_REFUSALS
 from replica.team import commands
 from tests.replica.forge import Forger
 from tests.replica.world import Machine, World, exchange
-from transports.base import Behind, Unreachable
+from transports.base import Behind, Refused, Unreachable
 
 MINUTE_MS = 60_000
 
@@ -62,6 +63,31 @@ def test_a_publish_that_is_always_overtaken_ends_with_the_time_budget(w: World) 
     seconds = iter(range(0, 10**6, 5))
     with pytest.raises(Behind):
         ada.pass_(monotonic=lambda: float(next(seconds))).run()
+
+
+@pytest.mark.parametrize(("times", "arrives"), [(MAX_REFUSALS, True), (MAX_REFUSALS + 1, False)])
+def test_a_remote_that_refuses_now_and_then_is_tried_again_and_one_that_means_it_is_not(
+    w: World, times: int, arrives: bool
+) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    ada.send("human:bob", "hello")
+    publish, left = ada.transport.publish, iter([Refused("not now")] * times)
+
+    def refuses(*given: object, **more: object) -> None:
+        for refusal in left:
+            raise refusal
+        publish(*given, **more)  # type: ignore[arg-type]
+
+    ada.transport.publish = refuses  # type: ignore[method-assign]
+    if arrives:
+        ada.sync()
+    else:
+        with pytest.raises(Refused):
+            ada.sync()
+    bob.sync()
+    assert bob.bodies() == (["hello"] if arrives else [])
+    assert ada.count("unpublished") == (0 if arrives else 1)
 
 
 def test_both_sending_at_once_lose_nothing(w: World) -> None:
