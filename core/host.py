@@ -6,12 +6,27 @@ returns its delivery to `held` (section 6.2), and any other hook's failure is lo
 """
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from core.address import CORE, Grammar
 from core.message import Message
 
 AgentStatus = Literal["pending", "approved", "revoked"]
+External = Literal["client", "peer"]
+WakeRuling = Literal["allow", "ask", "deny"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The numbers of the guardrails (section 6.6), with the Dispatch profile's defaults (section C.7)."""
+
+    urgent_per_hour: int = 10
+    agent_turns_per_thread_per_hour: int = 20
+
+
+class WakeError(Exception):
+    """A wake that did not work; its text completes "Could not wake <target>: <reason>."."""
 
 
 class Host(Protocol):
@@ -24,6 +39,14 @@ class Host(Protocol):
     @property
     def grammar(self) -> Grammar:
         """The grammar of work item and session ids (section 3.1)."""
+
+    @property
+    def gate_types(self) -> Collection[str]:
+        """The gate types this host implements (section 5.6); `wake` is always one of them."""
+
+    @property
+    def limits(self) -> Limits:
+        """The guardrails' numbers (section 6.6)."""
 
     def live_session(self, work_item: str, /) -> str | None:
         """Return the work item's live session, when it has one."""
@@ -42,6 +65,36 @@ class Host(Protocol):
 
     def is_muted(self, agent: str, /) -> bool:
         """Return whether a human muted this agent (section 6.7)."""
+
+    def owner(self, target: str, /) -> str | None:
+        """Return the human to ask or tell about a target (section 2.3); None when there is nobody."""
+
+    def implicit_members(self, channel: str, /) -> Collection[str]:
+        """Return the members of a channel that are computed now (section 3.6); `channel` is its bare name."""
+
+    def external(self, address: str, /) -> External | None:
+        """Return how an address is reached through a binding (section 8); None for one of this host."""
+
+    def rule_wake(self, target: str, message: Message, /) -> WakeRuling:
+        """Rule on waking a target for a message (section 6.5). One that raises wakes nobody."""
+
+    def why_not_woken(self, target: str, /) -> str | None:
+        """Say what an approved wake finds the target to be that it is not woken for; None to wake it.
+
+        The text completes "Not woken: task <id> is <state>." (section C.8); one that raises could not tell.
+        """
+
+    def wake(self, target: str, message: Message, /) -> None:
+        """Start or continue a session for a target (section 6.5). Raises WakeError with the reason."""
+
+    def apply_effect(self, gate: Message, answer: Message, /) -> None:
+        """Apply an answered gate's effect, whole or by raising not at all; it may be asked again (section 5.5).
+
+        Of a `wake` gate the waking itself is the core's, after this.
+        """
+
+    def reaches(self, session: str, /) -> bool:
+        """Return whether this process can push to a live session; else another does, and its mail waits."""
 
     def push(self, session: str, message: Message, /) -> None:
         """Put a message into a live session's context before its next turn."""
@@ -62,6 +115,8 @@ class QuietHost:
     def __init__(self, system_address: str = "agent:dispatch", grammar: Grammar = CORE) -> None:
         self.system_address = system_address
         self.grammar = grammar
+        self.gate_types: Collection[str] = ("wake",)
+        self.limits = Limits()
 
     def live_session(self, _work_item: str) -> str | None:
         return None
@@ -79,6 +134,30 @@ class QuietHost:
         return None
 
     def is_muted(self, _agent: str) -> bool:
+        return False
+
+    def owner(self, _target: str) -> str | None:
+        return None
+
+    def implicit_members(self, _channel: str) -> Collection[str]:
+        return ()
+
+    def external(self, _address: str) -> External | None:
+        return None
+
+    def rule_wake(self, _target: str, _message: Message) -> WakeRuling:
+        return "deny"
+
+    def why_not_woken(self, _target: str) -> str | None:
+        return None
+
+    def wake(self, _target: str, _message: Message) -> None:
+        raise WakeError("this host wakes nobody")
+
+    def apply_effect(self, _gate: Message, _answer: Message) -> None:
+        """Do nothing: no gate of this host has an effect."""
+
+    def reaches(self, _session: str) -> bool:
         return False
 
     def push(self, _session: str, _message: Message) -> None:

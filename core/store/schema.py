@@ -6,7 +6,7 @@ migrations and these in the order they came to be, and only ever appends to it.
 
 from typing import Final
 
-_FIRST: Final = """
+MAILBOXES: Final = """
 CREATE TABLE messages (
     position INTEGER PRIMARY KEY,  -- the order of arrival here
     id TEXT NOT NULL UNIQUE,
@@ -55,4 +55,34 @@ CREATE INDEX mailboxes_by_state ON deliveries (recipient, state);
 CREATE INDEX deliveries_sending ON deliveries (position) WHERE state = 'sending';
 """
 
-MIGRATIONS: Final = (_FIRST,)
+HOST: Final = """
+ALTER TABLE deliveries ADD COLUMN owner TEXT;  -- who dispatches it while it is `sending`; NULL for nobody yet
+
+-- Gates whose effect was applied (section 5.5).
+CREATE TABLE effects (
+    gate       TEXT PRIMARY KEY REFERENCES messages (id),
+    applied_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Shared state, field by field, each with the reading of the clock it was written at. A channel's members are
+-- kept so, and whatever else of the application is.
+CREATE TABLE registers (
+    kind    TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    field   TEXT NOT NULL,
+    value   TEXT NOT NULL,  -- canonical JSON
+    hlc     TEXT NOT NULL,
+    PRIMARY KEY (kind, subject, field)
+) STRICT, WITHOUT ROWID;
+
+-- What was written here and has no reading yet: it lies over the registers until it is published.
+CREATE TABLE register_edits (
+    kind    TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    field   TEXT NOT NULL,
+    value   TEXT NOT NULL,
+    PRIMARY KEY (kind, subject, field)
+) STRICT, WITHOUT ROWID;
+"""
+
+MIGRATIONS: Final = (MAILBOXES, HOST)

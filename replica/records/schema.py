@@ -4,7 +4,7 @@ A text column that ends in `_json` holds JSON this replica wrote itself. The lin
 canonical form, and is never queried: that would be a second reader of one JSON text.
 """
 
-from core.store.schema import MIGRATIONS as CORE
+from core.store import schema as core
 
 _FIRST = """
 CREATE TABLE meta (
@@ -156,4 +156,4 @@ CREATE TABLE problems (
 ) STRICT, WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (*CORE, _FIRST)
+MIGRATIONS: tuple[str, ...] = (core.MAILBOXES, _FIRST, core.HOST)

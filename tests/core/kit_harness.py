@@ -17,7 +17,7 @@ from core.address import Grammar, is_identifier, parse_address
 from core.engine import Engine, Sent
 from core.errors import DmpError, not_found
 from core.gate_data import has_gate_data
-from core.host import AgentStatus
+from core.host import AgentStatus, External, Limits, WakeError, WakeRuling
 from core.ids import Ulids
 from core.inputs import ReplyInput, Sender, SendInput
 from core.message import Delivery, Message, Standing, State, Via
@@ -74,6 +74,8 @@ class ScriptedHost:
     given: dict[str, Any]
     system_address: str = SYSTEM
     calls: list[dict[str, str]] = field(default_factory=list)
+    gate_types: Collection[str] = ("wake",)
+    limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         items = self.given.get("workItems", [])
@@ -104,6 +106,36 @@ class ScriptedHost:
 
     def is_muted(self, agent: str) -> bool:
         return agent in self.muted
+
+    def owner(self, target: str) -> str | None:
+        return self.given.get("owner")
+
+    def implicit_members(self, channel: str) -> Collection[str]:
+        members: list[str] = self.given.get("implicit", {}).get(channel, [])
+        return members
+
+    def external(self, address: str) -> External | None:
+        return None
+
+    def rule_wake(self, target: str, message: Message) -> WakeRuling:
+        self.calls.append({"hook": "decide", "target": target, "message": message.id})
+        ruling: WakeRuling = self.given.get("rulings", {}).get(target, "deny")
+        return ruling
+
+    def why_not_woken(self, target: str) -> str | None:
+        return None
+
+    def wake(self, target: str, message: Message) -> None:
+        self.calls.append({"hook": "wake", "target": target, "message": message.id})
+        result = self.given.get("wakeResults", {}).get(target, {"ok": True})
+        if not result["ok"]:
+            raise WakeError(result["reason"])
+
+    def apply_effect(self, gate: Message, answer: Message) -> None:
+        self.calls.append({"hook": "onAnswered", "message": gate.id, "answer": answer.id})
+
+    def reaches(self, session: str) -> bool:
+        return True
 
     def push(self, session: str, message: Message) -> None:
         self._session_hook("push", session, message)

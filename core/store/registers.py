@@ -1,0 +1,72 @@
+"""The clocked registers: shared state, one value for each (kind, subject, field).
+
+A register holds the value written at the latest reading of the clock. What is written here has no reading
+until it is published: such an edit lies over the register, and is what this host reads.
+Functions that write assume an open transaction.
+"""
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Final
+
+from crypto.canonical import JsonValue, canonical, parse
+from crypto.clock import Reading
+
+# An edit comes before the register it lies over; the caller keeps the first of each field.
+_OF_SUBJECT: Final = """
+SELECT field, value FROM register_edits WHERE kind = ?1 AND subject = ?2
+UNION ALL SELECT field, value FROM registers WHERE kind = ?1 AND subject = ?2
+"""
+_OF_KIND: Final = """
+SELECT 0, subject, field, value FROM register_edits WHERE kind = ?1
+UNION ALL SELECT 1, subject, field, value FROM registers WHERE kind = ?1
+ORDER BY 2, 3, 1
+"""
+
+
+def edit(db: sqlite3.Connection, kind: str, subject: str, fields: Mapping[str, JsonValue]) -> None:
+    """Write fields of a subject here, without a reading yet."""
+    for name, value in fields.items():
+        db.execute(
+            "INSERT OR REPLACE INTO register_edits (kind, subject, field, value) VALUES (?, ?, ?, ?)",
+            (kind, subject, name, canonical(value).decode()),
+        )
+
+
+def merge(
+    db: sqlite3.Connection, kind: str, subject: str, field: str, value: JsonValue, reading: Reading
+) -> bool:
+    """Write a field at a reading; return whether it was the latest: by its numbers, then by its replica."""
+    row = db.execute(
+        "SELECT hlc FROM registers WHERE kind = ? AND subject = ? AND field = ?", (kind, subject, field)
+    ).fetchone()
+    if row is not None and _order(Reading.parse(row[0])) >= _order(reading):
+        return False
+    db.execute(
+        "INSERT OR REPLACE INTO registers (kind, subject, field, value, hlc) VALUES (?, ?, ?, ?, ?)",
+        (kind, subject, field, canonical(value).decode(), str(reading)),
+    )
+    return True
+
+
+def fields_of(db: sqlite3.Connection, kind: str, subject: str) -> dict[str, JsonValue]:
+    """Return a subject's fields as this host has them; none for a subject nobody wrote."""
+    found: dict[str, JsonValue] = {}
+    for name, value in db.execute(_OF_SUBJECT, (kind, subject)):
+        if name not in found:
+            found[name] = parse(value).value
+    return dict(sorted(found.items()))
+
+
+def subjects(db: sqlite3.Connection, kind: str) -> dict[str, dict[str, JsonValue]]:
+    """Return every subject of a kind with its fields, in the subjects' order."""
+    found: dict[str, dict[str, JsonValue]] = {}
+    for _, subject, name, value in db.execute(_OF_KIND, (kind,)):
+        fields = found.setdefault(subject, {})
+        if name not in fields:
+            fields[name] = parse(value).value
+    return found
+
+
+def _order(reading: Reading) -> tuple[int, int, str]:
+    return (*reading.key, reading.replica)
