@@ -1,10 +1,10 @@
-"""Text as section 1.4 counts and trims it: bytes of UTF-8, line breaks, blank."""
+"""Text as section 1.4 counts, splits and trims it: bytes of UTF-8, line breaks, blank."""
 
 import json
 import re
 from typing import Final
 
-_LINE_BREAK: Final = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
+_LINE_BREAK: Final = re.compile("\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]")
 
 # ECMAScript's String.prototype.trim, spelled out; NEL is not in it, so Python's own strip() differs.
 _TRIMMED: Final = (
@@ -23,6 +23,16 @@ def utf8_len(text: str) -> int:
 def is_one_line(text: str) -> bool:
     """Whether a text holds no line break."""
     return _LINE_BREAK.search(text) is None
+
+
+def lines(text: str) -> list[str]:
+    """Split a text at every line break; Python's own splitlines() splits at others too."""
+    return _LINE_BREAK.split(text)
+
+
+def first_line(text: str) -> str:
+    """Return a text up to its first line break."""
+    return _LINE_BREAK.split(text, 1)[0]
 
 
 def is_blank(text: str) -> bool:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text import is_blank, is_one_line, shown, utf8_len
+from core.text import first_line, is_blank, is_one_line, lines, shown, utf8_len
 
 BREAKS = ["\r\n", "\n", "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"]
 SPACES = "\t\n\x0b\x0c\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
@@ -18,6 +18,16 @@ def test_a_value_is_one_line_when_it_holds_no_line_break_of_any_kind(
 ) -> None:
     assert is_one_line(head + tail)
     assert not is_one_line(head + line_break + tail)
+
+
+@given(st.lists(plain, min_size=1), st.sampled_from(BREAKS))
+def test_text_is_split_at_every_line_break_and_nowhere_else(parts: list[str], line_break: str) -> None:
+    assert lines(line_break.join(parts)) == parts
+    assert first_line(line_break.join(parts)) == parts[0]
+
+
+def test_a_carriage_return_and_a_line_feed_are_one_line_break_in_that_order_alone() -> None:
+    assert lines("a\r\nb\n\rc") == ["a", "b", "", "c"]
 
 
 @given(st.text(SPACES), st.text(st.characters(exclude_categories=["Cs"]), max_size=3))

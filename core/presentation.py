@@ -1,0 +1,85 @@
+"""Messages as models see them: pushes and digests (sections 6.8, C.6), pure.
+
+What others wrote never starts a line that could pass for one of the host's: a push quotes the body line by
+line, a digest holds the body's first line at most, after the host's own words. A push from an external sender
+quotes every line that carries its text.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from core.message import Message, Ref
+from core.text import first_line, lines
+
+QUOTE_PREFIX: Final = "│ "
+
+_CHANNEL: Final = "channel:"
+_QUOTED_CHARACTERS: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """How to tell the host's text from a sender's (section 6.8).
+
+    `quote_prefix` starts each line that carries a body; the others are ECMAScript patterns, searched in a line.
+    """
+
+    quote_prefix: str
+    header: str
+    host_lines: tuple[str, ...]
+    digest_lead: str
+
+
+FORMS: Final = Forms(
+    quote_prefix=QUOTE_PREFIX,
+    header=r"^\[message from ",
+    host_lines=(r"^\(in reply to ", "^choices: ", "^choice: ", "^refs: ", r"^The sender is waiting\. "),
+    digest_lead=r"^📬(?: #[^ ]+ ·)? [^ ]+ from [^ ]+(?: \(external\))?: ",
+)
+"""The Dispatch profile's forms, which are this host's (section C.6)."""
+
+
+def push_text(message: Message, *, external: bool = False) -> str:
+    """Return a message as it is pushed into a session's context; `external` when its sender is."""
+    quote = QUOTE_PREFIX if external else ""
+    urgent = " · urgent" if message.urgent else ""
+    shown = [f"[message from {_sender(message, external)} · {message.kind}{urgent} · {message.id}]"]
+    shown += [QUOTE_PREFIX + line for line in lines(message.body)]
+    if message.reply_to is not None:
+        shown.append(f"(in reply to {message.reply_to})")
+    if message.choices is not None:
+        shown.append(f"{quote}choices: {' | '.join(message.choices)}")
+    if message.choice is not None:
+        shown.append(f"{quote}choice: {message.choice}")
+    if message.refs:
+        shown.append(f"{quote}refs: {', '.join(map(_ref, message.refs))}")
+    if message.blocking:
+        shown.append(f'The sender is waiting. Answer with msg_reply(messageId: "{message.id}").')
+    return "\n".join(map(_flat, shown))
+
+
+def digest_text(message: Message, *, external: bool = False) -> str:
+    """Return the one line that tells a session of a message; `external` when its sender is."""
+    channel = next((to.removeprefix(_CHANNEL) for to in message.to if to.startswith(_CHANNEL)), None)
+    to = "" if channel is None else f" #{channel} ·"
+    said = f"{message.kind} from {_sender(message, external)}: {opening(message.body)}"
+    return _flat(f"📬{to} {said} ({message.id})")
+
+
+def opening(body: str) -> str:
+    """Return a body's first line as a digest quotes it: one over 80 code points as its first 79 and `…`."""
+    line = first_line(body)
+    return line if len(line) <= _QUOTED_CHARACTERS else line[: _QUOTED_CHARACTERS - 1] + "…"
+
+
+def _flat(line: str) -> str:
+    """Keep a line one: nothing but a body may break lines, and what an older build stored was not checked here."""
+    return " ".join(lines(line))
+
+
+def _sender(message: Message, external: bool) -> str:
+    return f"{message.sender} (external)" if external else message.sender
+
+
+def _ref(ref: Ref) -> str:
+    return f"{ref.type}:{ref.id}" if ref.at is None else f"{ref.type}:{ref.id}@{ref.at}"
