@@ -35,14 +35,18 @@ COMMANDS: Final[Mapping[str, str]] = {
 
 
 class Commands(click.Group):
-    """A group whose commands are imported when they are used."""
+    """A group whose commands are imported when they are used: its own, and those that packages add."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(COMMANDS)
+        from replica.cli import added
+
+        return [*COMMANDS, *(name for name in added.names() if name not in COMMANDS)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
-            return None
+            from replica.cli import added
+
+            return added.command(cmd_name)
         module, _, name = COMMANDS[cmd_name].partition(":")
         found = getattr(importlib.import_module(module), name)
         assert isinstance(found, click.Command)
@@ -52,10 +56,14 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if name.isalpha() and name not in COMMANDS and not ctx.resilient_parsing:
-            near = " or ".join(f"`dmp {each}`" for each in difflib.get_close_matches(name, COMMANDS))
+        if not name[:1].isalpha() or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        command = self.get_command(ctx, name)
+        if command is None:
+            close = difflib.get_close_matches(name, self.list_commands(ctx))
+            near = " or ".join(f"`dmp {each}`" for each in close)
             ctx.fail(f"there is no command {name}{f'; did you mean {near}?' if near else ''}")
-        return super().resolve_command(ctx, args)
+        return name, command, args[1:]
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
