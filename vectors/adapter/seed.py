@@ -1,0 +1,21 @@
+"""Rows that stand for state an older build or another host wrote, which no send could produce now (section 12.4.2)."""
+
+from core.store import Store
+from core.store.deliveries import insert_deliveries
+from core.store.messages import insert_message
+from core.store.registers import edit
+from core.timestamp import timestamp
+from vectors.adapter.given import Given
+
+
+def seed(store: Store, given: Given) -> None:
+    """Store what a vector's world has before its first step: rows, and the explicit members of channels."""
+    now = timestamp(given.clock)
+    with store.transaction("seed") as db:
+        for message in given.rows.messages:
+            insert_message(db, message)
+        insert_deliveries(db, given.rows.deliveries)
+        for gate in given.rows.applied_gates:
+            db.execute("INSERT INTO effects (gate, applied_at) VALUES (?, ?)", (gate, now))
+        for name, members in given.channels.items():
+            edit(db, "channel", name, dict.fromkeys(members, True))
