@@ -1,0 +1,1 @@
+"""The vectors of class `envelope`: what needs a validator alone."""

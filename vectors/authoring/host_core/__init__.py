@@ -1,0 +1,1 @@
+"""The vectors of class `host-core`: what needs a host that stores and delivers."""
