@@ -17,7 +17,8 @@ from core.inputs import Sender, SendInput
 from core.message import Delivery, Message
 from core.store import Store
 from core.store.schema import MIGRATIONS
-from tests.core.kit_harness import SYSTEM, ScriptedHost
+from vectors.adapter.given import Given
+from vectors.adapter.host import SYSTEM, ScriptedHost
 
 NOW = 1_790_000_000_000
 
@@ -43,7 +44,7 @@ def world(path: Path | str = ":memory:", federation: Federation | None = None, *
     """Return a host with the work item t-000001, live in r-000001, unless `given` says otherwise."""
     given.setdefault("workItems", [{"id": "t-000001", "liveSession": RUN}, {"id": "t-000002"}])
     store = Store.open(path, MIGRATIONS)
-    host = ScriptedHost(CORE, given)
+    host = ScriptedHost(Given.from_json(given), CORE)
     made = World(store, host, Engine(store, host, lambda: made.now, Ulids(os.urandom), federation))
     return made
 

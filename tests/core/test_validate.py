@@ -12,8 +12,8 @@ from core.message import Message, Ref
 from core.text import utf8_len
 from core.validate import validate
 from crypto.canonical import JsonValue, canonical_size
-from tests.core.kit_harness import SYSTEM
 from tests.core.support import ADA, BOB, HOST, draft, refused
+from vectors.adapter.host import SYSTEM
 
 OPEN_QUESTION = Message("m-q", "m-q", None, "human:ada", ("human:bob",), "question", "?", "")
 QUESTION = replace(OPEN_QUESTION, choices=("yes", "no"))

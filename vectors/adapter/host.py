@@ -6,6 +6,7 @@ from typing import Final
 from core.address import Grammar
 from core.host import AgentStatus, External, Limits, WakeError, WakeRuling
 from core.message import Message
+from crypto.canonical import JsonValue
 from vectors.adapter.given import RULINGS, STATUSES, Given, wake_result
 from vectors.adapter.members import Members, Unsupported
 
@@ -129,11 +130,12 @@ class ScriptedHost:
 
     # The world
 
-    def change(self, change: Members) -> None:
+    def change(self, value: JsonValue) -> None:
         """Apply the change of a `world` step; the clock's is the run's.
 
         Raises MalformedError, and Unsupported for a change that section 12.4.3 does not list.
         """
+        change = Members(value, "change")
         match change.names():
             case ("startSession",):
                 started = change.object("startSession")

@@ -149,7 +149,7 @@ class Run:
             case "render":
                 return self._render(number, step)
             case "world":
-                self._change(step.object("change"))
+                self._change(step.raw("change"))
                 return None
             case op:
                 raise Unsupported(f"this host has no step {op}")
@@ -204,9 +204,9 @@ class Run:
         self._rendered.append({"step": number, "text": text})
         return {"text": text}
 
-    def _change(self, change: Members) -> None:
-        if "advanceMs" in change:
-            self.now += change.number("advanceMs")
+    def _change(self, change: JsonValue) -> None:
+        if isinstance(change, dict) and "advanceMs" in change:
+            self.now += Members(change, "change").number("advanceMs")
         else:
             self.host.change(change)
 
