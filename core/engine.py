@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import Final
 
-from core import participation
+from core import channels, participation
 from core.address import parse_address
 from core.answering import store_answer
 from core.commits import CommitPoint
@@ -37,12 +37,14 @@ HANDOFF_CHOICES: Final = ("accept", "decline")
 class Sent:
     """What a send did: the message as stored, and its deliveries as they are now.
 
-    `replayed` when an idempotency key named an earlier send, whose message and deliveries these are.
+    `replayed` when an idempotency key named an earlier send, whose message and deliveries these are;
+    `downgraded` when the urgent quota dropped `urgent` (section 6.6).
     """
 
     message: Message
     deliveries: tuple[Delivery, ...]
     replayed: bool = False
+    downgraded: bool = False
 
 
 class Engine:
@@ -174,6 +176,33 @@ class Engine:
         """List the blocking questions and handoffs that wait for an answer (section 7.1)."""
         return message_rows.open_blocking_questions(self.store.db)
 
+    # Channels
+
+    def join(self, channel: str, member: str) -> None:
+        """Make a work item, a human or an agent a member of a channel, which that creates (section 7.2).
+
+        `channel` is the bare name. Who may join whom is for the host to check. Raises DmpError `invalid` on
+        `channel` or `member`.
+        """
+        with self.store.transaction(CommitPoint.MEMBERSHIP) as db:
+            channels.join(db, self.host.grammar, channel, member)
+
+    def leave(self, channel: str, member: str) -> bool:
+        """Remove an explicit member of a channel; return whether there was one (section 7.3).
+
+        Raises DmpError `invalid` on `channel` or `member`.
+        """
+        with self.store.transaction(CommitPoint.MEMBERSHIP) as db:
+            return channels.leave(db, self.host.grammar, channel, member)
+
+    def members(self, channel: str) -> tuple[str, ...]:
+        """Return a channel's explicit members; none of a channel that is unknown."""
+        return channels.members(self.store.db, channel)
+
+    def channels(self) -> tuple[str, ...]:
+        """Return the bare names of the channels that have ever been joined."""
+        return channels.channels(self.store.db)
+
     # Reads
 
     def message(self, message_id: str) -> Message | None:
@@ -271,6 +300,7 @@ class Engine:
             replied,
             grammar=self.host.grammar,
             system_address=self.host.system_address,
+            gate_types=self.host.gate_types,
             received=received,
         )
 
@@ -280,7 +310,9 @@ class Engine:
         """Resolve a checked input (section 3.5), and store its message and deliveries."""
         federation, now_ms = self.federation, self.clock()
         rewritten = given.to if replied is None else rewrite(self.host, given.to, replied)
-        targets = resolve(self.host, sender.address, rewritten)
+        targets = resolve(
+            self.host, sender.address, rewritten, lambda name: channels.recipients(db, self.host, name)
+        )
         message = self._compose(sender, given, replied, collapse(given.to, rewritten), now_ms)
         placements = [(target, federation.place(message, target)) for target in targets]
         muted = sender.address.startswith("agent:") and self.host.is_muted(sender.address)

@@ -1,6 +1,7 @@
 """From the `to` a sender wrote to the deliveries it means (sections 3.5-3.7, 4.6, 6.1)."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from core.errors import invalid, not_found
 from core.federation import Target
@@ -40,20 +41,31 @@ def collapse(to: tuple[str, ...], rewritten: tuple[str, ...]) -> tuple[str, ...]
     return tuple(kept)
 
 
-def resolve(host: Host, sender: str, rewritten: tuple[str, ...]) -> list[Target]:
-    """Return the recipients of a send, once each, without those that never get one (section 3.5).
+def resolve(
+    host: Host, sender: str, rewritten: tuple[str, ...], recipients: Callable[[str], Iterable[str] | None]
+) -> list[Target]:
+    """Return the recipients of a send, once each, without those that never get one (sections 3.5, 3.7).
 
-    `rewritten` has an entry for each the sender wrote. No channel has members here, so each is unknown:
-    raises DmpError `not-found` on the sender's own `to[i]`.
+    `rewritten` has an entry for each the sender wrote; `recipients` returns those of a channel by its bare name,
+    None where it is unknown. A target's field is the first of the sender's own `to[i]` that resolved to it,
+    whatever its route. Raises DmpError `not-found` there for an unknown channel.
     """
     dropped = (sender, host.system_address, host.work_item(sender) if sender.startswith("run:") else None)
     targets: dict[str, Target] = {}
-    for index, recipient in enumerate(rewritten):
-        if recipient.startswith("channel:"):
-            raise not_found(f"to[{index}]", "no channel of that name has members; address people by name")
-        if recipient not in dropped and recipient not in targets:
-            targets[recipient] = Target(recipient, Via.DIRECT, f"to[{index}]")
-    return list(targets.values())
+    for index, entry in enumerate(rewritten):
+        field = f"to[{index}]"
+        scheme, _, name = entry.partition(":")
+        via = Via.CHANNEL if scheme == "channel" else Via.DIRECT
+        found = recipients(name) if via is Via.CHANNEL else (entry,)
+        if found is None:
+            raise not_found(field, "no channel of that name has members; address people by name")
+        for recipient in found:
+            first = targets.get(recipient)
+            if first is None:
+                targets[recipient] = Target(recipient, via, field)
+            elif via is Via.DIRECT:
+                targets[recipient] = replace(first, via=via)
+    return [target for target in targets.values() if target.recipient not in dropped]
 
 
 def plan(

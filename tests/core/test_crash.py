@@ -40,6 +40,7 @@ CALLS: dict[CommitPoint, Callable[[World], object]] = {
     CommitPoint.CLOSE: lambda one: one.engine.close(_question(one), "over"),
     CommitPoint.MARK_READ: lambda one: one.engine.mark_read(one.engine.deliveries(_question(one))[0].id),
     CommitPoint.SESSION_START: lambda one: one.engine.session_started(LATER_RUN, TASK),
+    CommitPoint.MEMBERSHIP: lambda one: one.engine.join("eng", TASK),
     CommitPoint.RECOVER: lambda one: one.engine.recover(),
 }
 
@@ -108,6 +109,9 @@ def _repeatable(one: World, point: CommitPoint, when: When) -> None:
     elif point is CommitPoint.MARK_READ:
         delivery = one.engine.deliveries(_question(one))[0]
         assert one.engine.mark_read(delivery.id).state is State.READ
+    elif point is CommitPoint.MEMBERSHIP:
+        one.engine.join("eng", TASK)
+        assert one.engine.members("eng") == (TASK,)
     else:
         one.host.change({"startSession": {"workItem": "t-000001", "session": LATER_RUN}})
         one.engine.session_started(LATER_RUN, TASK)

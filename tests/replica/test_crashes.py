@@ -34,7 +34,13 @@ from transports.memory import MemoryRemote, MemoryTransport
 
 When = Literal["before", "after"]
 
-OF_THE_CORE_ALONE = {CorePoint.CLOSE, CorePoint.SESSION_START, CorePoint.DISPATCHED, CorePoint.RECOVER}
+OF_THE_CORE_ALONE = {
+    CorePoint.CLOSE,
+    CorePoint.SESSION_START,
+    CorePoint.DISPATCHED,
+    CorePoint.RECOVER,
+    CorePoint.MEMBERSHIP,
+}
 """Core commits that no command of a replica reaches yet; the core's own tests visit them."""
 
 
