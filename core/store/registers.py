@@ -23,6 +23,16 @@ UNION ALL SELECT 1, subject, field, value FROM registers WHERE kind = ?1
 ORDER BY 2, 3, 1
 """
 
+# Without being told to use the index, SQLite walks all of a kind.
+_WITH: Final = """
+SELECT subject FROM register_edits INDEXED BY register_edits_by_value
+    WHERE kind = ?1 AND field = ?2 AND substr(value, 1, 64) = substr(?3, 1, 64) AND value = ?3
+UNION SELECT subject FROM registers AS under INDEXED BY registers_by_value
+    WHERE kind = ?1 AND field = ?2 AND substr(value, 1, 64) = substr(?3, 1, 64) AND value = ?3
+    AND NOT EXISTS (SELECT 1 FROM register_edits WHERE kind = ?1 AND subject = under.subject AND field = ?2)
+ORDER BY 1
+"""
+
 
 def edit(db: sqlite3.Connection, kind: str, subject: str, fields: Mapping[str, JsonValue]) -> None:
     """Write fields of a subject here, without a reading yet."""
@@ -66,6 +76,15 @@ def subjects(db: sqlite3.Connection, kind: str) -> dict[str, dict[str, JsonValue
         if name not in fields:
             fields[name] = parse(value).value
     return found
+
+
+def subjects_with(
+    db: sqlite3.Connection, kind: str, field: str, value: JsonValue
+) -> dict[str, dict[str, JsonValue]]:
+    """Return the subjects of a kind one of whose fields has a value, with all their fields, in their order."""
+    text = canonical(value).decode()
+    rows = db.execute(_WITH, (kind, field, text)).fetchall()
+    return {subject: fields_of(db, kind, subject) for (subject,) in rows}
 
 
 def _order(reading: Reading) -> tuple[int, int, str]:

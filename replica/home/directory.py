@@ -4,6 +4,9 @@ keys/replica.json     the signing and sealing keys, mode 0600 in a directory of 
 state.db              everything else the replica knows
 git/<name>/           a bare clone per remote, rebuildable at any time
 sync.lock             held while a pass signs, publishes or applies
+config.toml           what its owner set, if anything
+sessions/<id>         held while that session lives
+dispatchers/<name>    held while that process may dispatch
 """
 
 import contextlib
@@ -37,6 +40,18 @@ class Directory:
     @property
     def lock_file(self) -> Path:
         return self.root / "sync.lock"
+
+    @property
+    def config_file(self) -> Path:
+        return self.root / "config.toml"
+
+    @property
+    def sessions(self) -> Path:
+        return self.root / "sessions"
+
+    @property
+    def dispatchers(self) -> Path:
+        return self.root / "dispatchers"
 
     def clone_of(self, url: str, branch: str) -> Path:
         """The directory a git transport keeps for `branch` of `url`; the name tells neither."""

@@ -25,3 +25,7 @@ class CommitPoint(StrEnum):
     STOPPED = "stopped"  # signing stopped for good, or paused
     RESUMED = "resumed"  # a pause overridden by its owner
     PROBLEM = "problem"  # something a person should know
+    WORK_ITEM = "work-item"  # a work item made or changed
+    AGENT = "agent"  # an agent registered, muted or heard again, or revoked
+    SESSION = "session"  # a session made, begun or ended
+    EFFECT = "effect"  # what an answered gate changed here

@@ -1,0 +1,104 @@
+"""Lock files that say who lives: a process holds one for as long as it runs, and it goes with the process.
+
+The lock is on the open file (`flock`), so nothing has to be cleaned up for it to be free; a file that nobody
+holds is only left over, and whoever takes it may use it again or remove it.
+"""
+
+import contextlib
+import fcntl
+import os
+import time
+from pathlib import Path
+from typing import Final
+
+_PATIENCE: Final = 0.5
+"""Seconds for which taking a lock is tried again: whoever asks whether it is held holds it for an instant."""
+
+_PAUSE: Final = 0.005
+
+
+class Lock:
+    """A held lock file. `release` it, or end."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self._path = path
+        self._descriptor: int | None = descriptor
+
+    def release(self) -> None:
+        """Let go of the lock and remove its file; again does nothing."""
+        if self._descriptor is None:
+            return
+        with contextlib.suppress(OSError):
+            self._path.unlink()  # while it is held, so that nobody's new file goes
+        os.close(self._descriptor)
+        self._descriptor = None
+
+
+def take(path: Path) -> Lock | None:
+    """Take the lock at `path`, making the file and its folder where they are missing; None when it is held.
+
+    Raises OSError where the file cannot be made.
+    """
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    until = time.monotonic() + _PATIENCE
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            if time.monotonic() > until:
+                return None
+            time.sleep(_PAUSE)
+            continue
+        if _is_at(descriptor, path):
+            return Lock(path, descriptor)
+        os.close(descriptor)  # its holder removed it meanwhile
+
+
+def is_held(path: Path) -> bool:
+    """Whether a process holds the lock at `path`."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def remove_stale(folder: Path) -> None:
+    """Remove the lock files of a folder that nobody holds."""
+    for path in folder.glob("*"):
+        if is_held(path):
+            continue
+        lock = _take_once(path)
+        if lock is not None:
+            lock.release()
+
+
+def _take_once(path: Path) -> Lock | None:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    if _is_at(descriptor, path):
+        return Lock(path, descriptor)
+    os.close(descriptor)
+    return None
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except OSError:
+        return False

@@ -1,0 +1,136 @@
+"""Agents: the registers of kind `agent`, and of kind `mute`, by their addresses (sections 6.7, 9.1, C.3).
+
+A registration is `pending` until its owner answers its gate. It keeps a token that its gate was raised under,
+so an answer to an earlier registration's gate has no effect on a later one.
+"""
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from core.address import DISPATCH, parse_address
+from core.errors import conflict, forbidden, invalid, not_found
+from core.host import AgentStatus
+from core.store import registers
+from core.text import is_blank, is_one_line
+from crypto.canonical import JsonValue
+from replica.team.homes import SYSTEM_ADDRESS, never_federates
+
+KIND: Final = "agent"
+MUTE: Final = "mute"
+
+MAX_CLIENT: Final = 128
+_TOKEN_BYTES: Final = 8
+_STATUSES: Final[Mapping[JsonValue, AgentStatus]] = {
+    "pending": "pending",
+    "approved": "approved",
+    "revoked": "revoked",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A registered agent. `client` is the program it runs in; `registration` names this registration."""
+
+    address: str
+    client: str
+    status: AgentStatus
+    muted: bool
+    replica: str | None
+    registration: str | None
+
+
+def find(db: sqlite3.Connection, address: str) -> Agent | None:
+    """The agent of an address, or None."""
+    fields = registers.fields_of(db, KIND, address)
+    return _read(db, address, fields) if fields else None
+
+
+def need(db: sqlite3.Connection, address: str) -> Agent:
+    """The agent of an address. Raises DmpError `not-found` on `agent`."""
+    agent = find(db, address)
+    if agent is None:
+        raise not_found("agent", f"no agent {address} is registered; `dmp agent list` shows those that are")
+    return agent
+
+
+def every(db: sqlite3.Connection) -> list[Agent]:
+    """All agents, in the order of their addresses."""
+    return [_read(db, address, fields) for address, fields in registers.subjects(db, KIND).items()]
+
+
+def is_muted(db: sqlite3.Connection, address: str) -> bool:
+    """Whether its owner muted an agent here."""
+    return registers.fields_of(db, MUTE, address).get("muted") is True
+
+
+def mute(db: sqlite3.Connection, address: str, muted: bool) -> None:
+    """Mute an agent or end that, inside an open transaction."""
+    registers.edit(db, MUTE, address, {"muted": muted})
+
+
+def own_address(text: str, handle: str) -> str:
+    """The address of an agent of a person's own, named by it or by its name alone.
+
+    Raises DmpError: `invalid` on `agent` for what is none or is reserved; `forbidden` there for another
+    person's.
+    """
+    parsed = parse_address(text if ":" in text else f"agent:{handle}/{text}", "agent", DISPATCH)
+    if parsed.kind != "agent" or parsed.operator is None:
+        raise invalid("agent", f"an agent's address is agent:{handle}/NAME")
+    if parsed.operator != handle:
+        raise forbidden("agent", f"you are {handle}; your agents are agent:{handle}/NAME")
+    if parsed.text == SYSTEM_ADDRESS or never_federates(parsed.text):
+        raise invalid("agent", f"the name {parsed.handle} is reserved; choose another")
+    return parsed.text
+
+
+def register(
+    db: sqlite3.Connection, random: Callable[[int], bytes], address: str, client: str, replica: str
+) -> Agent:
+    """Register an agent as pending, inside an open transaction; one that is pending stays as it was.
+
+    One that was revoked asks anew. Raises DmpError: `conflict` on `agent` for one that is approved, `invalid`
+    on `client`.
+    """
+    if not 1 <= len(client) <= MAX_CLIENT or is_blank(client) or not is_one_line(client):
+        raise invalid(
+            "client", f"say which program it runs in, in one line of at most {MAX_CLIENT} characters"
+        )
+    known = find(db, address)
+    if known is not None and known.status == "approved":
+        raise conflict("agent", f"{address} is approved already")
+    if known is not None and known.status == "pending":
+        return known
+    fields: dict[str, JsonValue] = {
+        "displayName": address.rpartition("/")[2],
+        "client": client,
+        "status": "pending",
+        "replica": replica,
+        "registration": random(_TOKEN_BYTES).hex(),
+    }
+    registers.edit(db, KIND, address, fields)
+    return _read(db, address, fields)
+
+
+def decide(db: sqlite3.Connection, address: str, status: AgentStatus) -> None:
+    """Set a registration's status, inside an open transaction."""
+    registers.edit(db, KIND, address, {"status": status})
+
+
+def gate_key(agent: Agent) -> str:
+    """The idempotency key of a registration's gate: however often it is raised, it is one gate."""
+    return f"agent-registration:{agent.address}:{agent.registration}"
+
+
+def _read(db: sqlite3.Connection, address: str, fields: Mapping[str, JsonValue]) -> Agent:
+    client, replica, token = fields.get("client"), fields.get("replica"), fields.get("registration")
+    return Agent(
+        address=address,
+        client=client if isinstance(client, str) else "",
+        status=_STATUSES.get(fields.get("status"), "revoked"),
+        muted=is_muted(db, address),
+        replica=replica if isinstance(replica, str) else None,
+        registration=token if isinstance(token, str) else None,
+    )

@@ -1,0 +1,118 @@
+"""`config.toml`: what a replica's owner set, each a table of a few keys.
+
+A file that is malformed in any place counts as not there, as a whole: nothing of it is guessed at, the
+guardrails keep their defaults (section C.7), and its owner is told which key is at fault.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, cast
+
+from core.host import Limits
+
+WakePolicy = Literal["ask", "allow"]
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The settings. Commands are lines for the shell; `fault` says why the file counts for nothing."""
+
+    notify_command: str | None = None
+    notify_desktop: bool = False
+    wake_command: str | None = None
+    wake_policy: WakePolicy = "ask"
+    gates_command: str | None = None
+    limits: Limits = field(default_factory=Limits)
+    fault: str | None = None
+
+
+class _Fault(Exception):  # noqa: N818 - becomes `Config.fault`
+    pass
+
+
+_MOST: Final = 1_000_000
+_TABLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "notify": ("command", "desktop"),
+    "wake": ("command", "policy"),
+    "gates": ("command",),
+    "limits": ("urgent_per_hour", "agent_turns_per_thread_per_hour"),
+}
+
+
+def read_config(path: Path) -> Config:
+    """Read the file, which need not be there."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Config()
+    except (OSError, UnicodeDecodeError) as error:
+        return Config(fault=f"{path} cannot be read: {error}")
+    try:
+        return _config(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        return Config(fault=f"{path} is no TOML: {error}")
+    except _Fault as fault:
+        return Config(fault=f"{path}: {fault}")
+
+
+def _config(content: Mapping[str, Any]) -> Config:
+    for name, table in content.items():
+        if name not in _TABLES:
+            raise _Fault(f"there is no table [{_shown(name)}]; the tables are {', '.join(_TABLES)}")
+        if not isinstance(table, dict):
+            raise _Fault(f"{name} must be a table, [{name}]")
+        for key in table:
+            if key not in _TABLES[name]:
+                raise _Fault(f"there is no key {name}.{_shown(key)}; [{name}] has {', '.join(_TABLES[name])}")
+    defaults = Limits()
+    return Config(
+        notify_command=_command(content, "notify"),
+        notify_desktop=_flag(content, "notify", "desktop"),
+        wake_command=_command(content, "wake"),
+        wake_policy=_policy(content),
+        gates_command=_command(content, "gates"),
+        limits=Limits(
+            urgent_per_hour=_count(content, "urgent_per_hour", defaults.urgent_per_hour),
+            agent_turns_per_thread_per_hour=_count(
+                content, "agent_turns_per_thread_per_hour", defaults.agent_turns_per_thread_per_hour
+            ),
+        ),
+    )
+
+
+def _get(content: Mapping[str, Any], table: str, key: str, default: object) -> object:
+    return cast("Mapping[str, object]", content.get(table, {})).get(key, default)
+
+
+def _command(content: Mapping[str, Any], table: str) -> str | None:
+    value = _get(content, table, "command", None)
+    if value is not None and (not isinstance(value, str) or not value.strip()):
+        raise _Fault(f"{table}.command must be a line for the shell, in quotes")
+    return value
+
+
+def _flag(content: Mapping[str, Any], table: str, key: str) -> bool:
+    value = _get(content, table, key, False)
+    if not isinstance(value, bool):
+        raise _Fault(f"{table}.{key} must be true or false")
+    return value
+
+
+def _policy(content: Mapping[str, Any]) -> WakePolicy:
+    value = _get(content, "wake", "policy", "ask")
+    if value not in ("ask", "allow"):
+        raise _Fault('wake.policy must be "ask" or "allow"')
+    return value
+
+
+def _count(content: Mapping[str, Any], key: str, default: int) -> int:
+    value = _get(content, "limits", key, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST:
+        raise _Fault(f"limits.{key} must be a whole number from 1 to {_MOST}")
+    return value
+
+
+def _shown(name: str) -> str:
+    return name if name.isprintable() and len(name) <= 40 else ascii(name[:40])

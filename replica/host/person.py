@@ -1,0 +1,219 @@
+"""`PersonHost`: a host that one person runs on one machine (section 2.1, Appendix C).
+
+It answers from the registers, which sessions, agents and work items are written in, and does what the person's
+configuration names. Its owner is that person, for every target.
+"""
+
+import logging
+import sqlite3
+from collections.abc import Collection
+from pathlib import Path
+from typing import Final, Protocol
+
+from core.address import DISPATCH
+from core.errors import Code, DmpError
+from core.host import AgentStatus, External, Limits, WakeError, WakeRuling
+from core.message import Message
+from core.presentation import digest_text
+from core.store import Store
+from replica.home.directory import Directory
+from replica.host import agents, effects, items
+from replica.host.config import Config, read_config
+from replica.host.desktop import show_on_desktop
+from replica.host.programs import ProgramError, directory_variables, run_program
+from replica.host.sessions import Sessions
+from replica.records.meta import Meta, get
+from replica.team.homes import SYSTEM_ADDRESS
+
+GATE_TYPES: Final = (
+    "wake",
+    "tool-approval",
+    "scope",
+    "agent-registration",
+    "overseer-action",
+    "memory",
+    "task-proposal",
+    "doc",
+)
+"""Every type of section 11.6."""
+
+NOTIFY_SECONDS: Final = 10.0
+"""How long a notifier may take; whoever sends or syncs waits for it."""
+
+WAKE_SECONDS: Final = 60.0
+"""How long a wake command may take to start a session, which goes on without it."""
+
+EPIC: Final = "epic/"
+"""What the name of a channel with implicit members starts with; the epic's id follows (Appendix C)."""
+
+_log = logging.getLogger(__name__)
+
+
+class Attachment(Protocol):
+    """The live session that this process is."""
+
+    @property
+    def session(self) -> str:
+        """Its address."""
+
+    def push(self, message: Message, /) -> None:
+        """Put a message into the session's context. Raises where that fails."""
+
+    def notify(self, message: Message, /) -> None:
+        """Give the session a digest of a message. Raises where that fails."""
+
+
+class PersonHost:
+    """What a person's replica decides for itself (core.host.Host).
+
+    `attached` is set in the one process that is a live session.
+    """
+
+    def __init__(self, store: Store, directory: Directory, replica: str) -> None:
+        self.system_address = SYSTEM_ADDRESS
+        self.grammar = DISPATCH
+        self.gate_types: Collection[str] = GATE_TYPES
+        self.sessions_here = Sessions(store.db, directory.sessions, replica)
+        self.attached: Attachment | None = None
+        self._store = store
+        self._root: Path = directory.root
+        self._config_file = directory.config_file
+        self._config: Config | None = None
+
+    @property
+    def person(self) -> str:
+        """The address of the person this is the host of."""
+        return f"human:{get(self._db, Meta.HANDLE) or ''}"
+
+    @property
+    def config(self) -> Config:
+        """What its owner set, as it was when it was first asked for."""
+        if self._config is None:
+            self._config = read_config(self._config_file)
+            if self._config.fault is not None:
+                _log.warning("the configuration counts for nothing: %s", self._config.fault)
+        return self._config
+
+    @property
+    def limits(self) -> Limits:
+        return self.config.limits
+
+    # Sessions and work items
+
+    def live_session(self, work_item: str) -> str | None:
+        found = self.sessions_here.live_of(work_item)
+        return None if found is None else found.address
+
+    def is_live(self, session: str) -> bool:
+        return self.sessions_here.is_live(session)
+
+    def work_item(self, session: str) -> str | None:
+        found = self.sessions_here.find(session)
+        return None if found is None else found.task
+
+    def sessions(self, work_item: str) -> Collection[str]:
+        return [session.address for session in self.sessions_here.of(work_item)]
+
+    def implicit_members(self, channel: str) -> Collection[str]:
+        if not channel.startswith(EPIC):
+            return ()
+        return [item.address for item in items.under(self._db, channel.removeprefix(EPIC))]
+
+    # Agents and people
+
+    def agent_status(self, agent: str) -> AgentStatus | None:
+        found = agents.find(self._db, agent)
+        return None if found is None else found.status
+
+    def is_muted(self, agent: str) -> bool:
+        return agents.is_muted(self._db, agent)
+
+    def owner(self, _target: str) -> str | None:
+        return self.person
+
+    def external(self, _address: str) -> External | None:
+        return None
+
+    # Waking (section C.8)
+
+    def rule_wake(self, target: str, message: Message) -> WakeRuling:
+        # A teammate's wake is taken as an agent's (section F.5, step 10).
+        by_human = message.sender.startswith("human:") and message.origin is None
+        if target.startswith("run:"):
+            return "allow" if by_human else "deny"
+        if not target.startswith("task:") or self.why_not_woken(target) is not None:
+            return "deny"
+        return "allow" if by_human or self.config.wake_policy == "allow" else "ask"
+
+    def why_not_woken(self, target: str) -> str | None:
+        if not target.startswith("task:"):
+            return None
+        return items.why_not_worked_on(items.find(self._db, target))
+
+    def wake(self, target: str, message: Message) -> None:
+        config = self.config
+        if config.wake_command is None:
+            raise WakeError(
+                "no wake command is configured" if config.fault is None else "the configuration is malformed"
+            )
+        work_item = self.work_item(target) if target.startswith("run:") else target
+        variables = {
+            "DMP_TARGET": target,
+            "DMP_WORK_ITEM": work_item or "",
+            "DMP_MESSAGE": message.id,
+            **directory_variables(self._root),
+        }
+        try:
+            run_program(config.wake_command, "", variables, seconds=WAKE_SECONDS)
+        except ProgramError as error:
+            raise WakeError(str(error)) from error
+
+    # Effects (section C.3)
+
+    def apply_effect(self, gate: Message, answer: Message) -> None:
+        effects.apply(self._store, gate, answer)
+        command = self.config.gates_command
+        if command is not None and effects.is_for_others(gate):
+            run_program(
+                command,
+                effects.decision_line(gate, answer),
+                directory_variables(self._root),
+                seconds=effects.SECONDS,
+            )
+
+    # Hooks
+
+    def reaches(self, session: str) -> bool:
+        return self.attached is not None and self.attached.session == session
+
+    def push(self, session: str, message: Message) -> None:
+        self._attached(session).push(message)
+
+    def notify(self, session: str, message: Message) -> None:
+        self._attached(session).notify(message)
+
+    def notify_human(self, human: str, message: Message) -> None:
+        if human != self.person:
+            return  # a teammate hears of mail on a machine of their own
+        config = self.config
+        if config.notify_command is not None:
+            run_program(
+                config.notify_command,
+                digest_text(message, external=message.origin is not None) + "\n",
+                {"DMP_MESSAGE": message.id, **directory_variables(self._root)},
+                seconds=NOTIFY_SECONDS,
+            )
+        if config.notify_desktop:
+            show_on_desktop(message, seconds=NOTIFY_SECONDS)
+
+    def published(self, _message: Message) -> None:
+        """Do nothing: whoever watches the store sees it change."""
+
+    @property
+    def _db(self) -> sqlite3.Connection:
+        return self._store.db
+
+    def _attached(self, session: str) -> Attachment:
+        if self.attached is None or self.attached.session != session:
+            raise DmpError(Code.UNAVAILABLE, "this process is not that session")
+        return self.attached

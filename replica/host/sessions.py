@@ -1,0 +1,193 @@
+"""Sessions: the registers of kind `session`, by their addresses, and which of them live (section 2.2).
+
+A session lives exactly while a process holds its lock file, so one whose process was killed is dead at once.
+`live` in its register is what others are told: it began, and nobody has noticed or said that it ended. The
+names of the fields are those of a presence op (federation wire 8.2).
+"""
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from core.address import DISPATCH, parse_address
+from core.errors import conflict, invalid, not_found
+from core.store import registers
+from crypto.canonical import JsonValue
+from replica.home import locks
+
+KIND: Final = "session"
+
+EXECUTE: Final = "execute"
+AUXILIARY: Final = "auxiliary"
+
+_ID_BYTES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session. `task` is its work item's address, None for an auxiliary one; `replica` runs it.
+
+    `marked_live` is what its register says; whether it lives is for `Sessions.is_live` to tell.
+    """
+
+    address: str
+    task: str | None
+    replica: str | None
+    marked_live: bool
+    started_at: str | None
+    ended_at: str | None
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.address.partition(":")[2]
+
+
+class Sessions:
+    """The sessions of one replica, and the lock files by which they live."""
+
+    def __init__(self, db: sqlite3.Connection, folder: Path, replica: str) -> None:
+        self._db = db
+        self._folder = folder
+        self._replica = replica
+
+    def find(self, address: str) -> Session | None:
+        """The session of an address, or None."""
+        fields = registers.fields_of(self._db, KIND, address)
+        return _read(address, fields) if fields else None
+
+    def need(self, address: str) -> Session:
+        """The session of an address. Raises DmpError `not-found` on `session`."""
+        session = self.find(address)
+        if session is None:
+            raise not_found(
+                "session", f"there is no session {address}; `dmp session list` shows those there are"
+            )
+        return session
+
+    def every(self) -> list[Session]:
+        """All sessions, the one that was made first first."""
+        found = [_read(address, fields) for address, fields in registers.subjects(self._db, KIND).items()]
+        return sorted(found, key=lambda session: (session.started_at or "", session.address))
+
+    def of(self, work_item: str) -> list[Session]:
+        """A work item's sessions."""
+        task = work_item.partition(":")[2]
+        found = registers.subjects_with(self._db, KIND, "task", task)
+        return [_read(address, fields) for address, fields in found.items()]
+
+    def is_live(self, address: str) -> bool:
+        """Whether a process of this machine is that session now."""
+        session = self.find(address)
+        return session is not None and session.marked_live and self.is_held(address)
+
+    def live_of(self, work_item: str) -> Session | None:
+        """A work item's live session."""
+        for session in self.of(work_item):
+            if session.marked_live and self.is_held(session.address):
+                return session
+        return None
+
+    def is_held(self, address: str) -> bool:
+        """Whether a process holds a session's lock."""
+        return locks.is_held(self._lock_file(address))
+
+    def make(
+        self, random: Callable[[int], bytes], work_item: str | None, address: str | None, *, now: str
+    ) -> Session:
+        """Make a session that is not live yet, inside an open transaction.
+
+        Raises DmpError `conflict` on `session` when there is one of that address.
+        """
+        if address is not None and self.find(address) is not None:
+            raise conflict("session", f"there is a session {address} already; choose another id")
+        address = address or self._unused(random)
+        fields: dict[str, JsonValue] = {
+            "task": None if work_item is None else work_item.partition(":")[2],
+            "runKind": AUXILIARY if work_item is None else EXECUTE,
+            "live": False,
+            "replica": self._replica,
+            "startedAt": now,
+        }
+        registers.edit(self._db, KIND, address, fields)
+        return _read(address, fields)
+
+    def hold(self, address: str) -> locks.Lock:
+        """Take a session's lock: this process is the session from here on, once `begin` says so.
+
+        Raises DmpError `conflict` on `session` when another process has it.
+        """
+        lock = locks.take(self._lock_file(address))
+        if lock is None:
+            raise conflict("session", f"{address} is live: another process is attached to it")
+        return lock
+
+    def begin(self, session: Session) -> None:
+        """Mark a session live whose lock is held, inside an open transaction.
+
+        Raises DmpError: `invalid` on `session` for another machine's; `conflict` on `task` while its work
+        item has another live session.
+        """
+        self.need_own(session)
+        other = None if session.task is None else self.live_of(session.task)
+        if other is not None and other.address != session.address:
+            raise conflict(
+                "task",
+                f"{session.task} has a live session, {other.address}, and takes one at a time; end that one "
+                f"first with `dmp session end {other.id}`",
+            )
+        registers.edit(self._db, KIND, session.address, {"live": True, "endedAt": None})
+
+    def end(self, session: Session, *, now: str) -> None:
+        """Mark a session ended, inside an open transaction; one that is not marked live stays as it is."""
+        if session.marked_live:
+            registers.edit(self._db, KIND, session.address, {"live": False, "endedAt": now})
+
+    def need_own(self, session: Session) -> None:
+        """Check that a session is this machine's. Raises DmpError `invalid` on `session`."""
+        if session.replica != self._replica:
+            raise invalid("session", f"{session.address} is a session of another machine")
+
+    def lost(self) -> list[Session]:
+        """This machine's sessions that are marked live and whose process is gone."""
+        found = registers.subjects_with(self._db, KIND, "live", True)
+        sessions = [_read(address, fields) for address, fields in found.items()]
+        return [
+            session
+            for session in sessions
+            if session.replica == self._replica and not self.is_held(session.address)
+        ]
+
+    def _unused(self, random: Callable[[int], bytes]) -> str:
+        while self.find(address := f"run:r-{random(_ID_BYTES).hex()}") is not None:
+            continue
+        return address
+
+    def _lock_file(self, address: str) -> Path:
+        return self._folder / parse_address(address, "session", DISPATCH).text.partition(":")[2]
+
+
+def address_of(text: str, field: str = "session") -> str:
+    """The address of a session that is named by its address or its bare id. Raises DmpError `invalid`."""
+    address = parse_address(text if ":" in text else f"run:{text}", field, DISPATCH)
+    if address.kind != "run":
+        raise invalid(field, f"{text} is no session; its address is run:r-…")
+    return address.text
+
+
+def _read(address: str, fields: Mapping[str, JsonValue]) -> Session:
+    def text(name: str) -> str | None:
+        value = fields.get(name)
+        return value if isinstance(value, str) else None
+
+    task = text("task")
+    return Session(
+        address=address,
+        task=None if task is None else f"task:{task}",
+        replica=text("replica"),
+        marked_live=fields.get("live") is True,
+        started_at=text("startedAt"),
+        ended_at=text("endedAt"),
+    )
