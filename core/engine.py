@@ -15,16 +15,19 @@ from core.address import parse_address
 from core.answering import store_answer
 from core.commits import CommitPoint
 from core.delivering import deliver, move
+from core.dispatchers import Dispatchers, Lone
 from core.errors import DmpError, conflict, forbidden, invalid, not_found
 from core.federation import Alone, Federation
+from core.gates import Gates, IgnoredError
 from core.host import Host
 from core.ids import Ulids
 from core.inputs import ReplyInput, Sender, SendInput
 from core.message import Delivery, Message, State, thread_order
-from core.outbox import Outbox, Recovered
+from core.outbox import Outbox
 from core.planning import collapse, plan, resolve, rewrite
 from core.store import Store
 from core.store import deliveries as delivery_rows
+from core.store import effects as effect_rows
 from core.store import messages as message_rows
 from core.text import is_blank
 from core.timestamp import timestamp
@@ -47,12 +50,24 @@ class Sent:
     downgraded: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What a recovery did (section 6.3): deliveries dispatched again and returned to `held`, effects applied
+    again, and answers voided."""
+
+    retried: int
+    reverted: int
+    replayed: int
+    voided: int
+
+
 class Engine:
     """The host core on one store.
 
-    `clock` returns the current time in milliseconds since 1970; `ids` makes ids. Each call that changes
-    anything is one transaction, and runs the host's hooks after it. None of them may be called inside a
-    transaction; reads may.
+    `clock` returns the current time in milliseconds since 1970; `ids` makes ids. `dispatchers` names this
+    engine among those on the store; engines that run at the same time have different names. Each call that
+    changes anything commits it first, and runs the host's hooks after that. None of them may be called inside
+    a transaction; reads may.
     """
 
     def __init__(
@@ -62,13 +77,18 @@ class Engine:
         clock: Callable[[], int],
         ids: Ulids,
         federation: Federation | None = None,
+        dispatchers: Dispatchers | None = None,
     ) -> None:
         self.store = store
         self.host = host
         self.clock = clock
         self.ids = ids
         self.federation = federation or Alone()
-        self._outbox = Outbox(store, host, clock, self.federation)
+        dispatchers = dispatchers or Lone()
+        self._outbox = Outbox(store, host, clock, self.federation, dispatchers)
+        self._gates = Gates(
+            store, host, clock, self.federation, dispatchers, self._outbox, self._say, self._wake
+        )
 
     # Sending
 
@@ -77,6 +97,13 @@ class Engine:
 
         Raises DmpError for the first check of section 4.5 that fails.
         """
+        while True:
+            try:
+                return self._send(sender, given, received)
+            except IgnoredError as found:
+                self._gates.void(found.gate)
+
+    def _send(self, sender: Sender, given: SendInput, received: bool) -> Sent:
         with self.store.transaction(CommitPoint.SEND) as db:
             participation.authorize(self.host, sender)  # step 1
             replay = self._replay(sender, given)  # step 2
@@ -87,6 +114,11 @@ class Engine:
             if given.kind == "answer" and replied is not None:  # step 6
                 self._refuse_answered(replied)
             message, deliveries = self._store(db, sender, given, replied)
+            gate = replied if replied is not None and self._gates.takes_effect(replied, message) else None
+            if gate is not None:
+                self._gates.claim(db, gate)
+        if gate is not None:
+            self._gates.apply(gate, message)
         return Sent(message, self.announce(message, deliveries))
 
     def reply(self, sender: Sender, message_id: str, given: ReplyInput) -> Sent:
@@ -108,6 +140,17 @@ class Engine:
         """
         if is_blank(reason):
             raise invalid("reason", "say why the question is closed")
+        while True:
+            try:
+                message = self._close(question_id, reason)
+            except IgnoredError as found:
+                self._gates.void(found.gate)
+            else:
+                break
+        self._outbox.announce(message)
+        return message
+
+    def _close(self, question_id: str, reason: str) -> Message:
         with self.store.transaction(CommitPoint.CLOSE) as db:
             question = self.message(question_id)
             if question is None:
@@ -132,7 +175,6 @@ class Engine:
             message = self._compose(system, given, question, given.to, self.clock())
             message = store_answer(db, self.federation, message, question, message.created_at)
             self.federation.answered(question, message)
-        self._outbox.announce(message)
         return message
 
     # Mailboxes
@@ -175,6 +217,20 @@ class Engine:
     def open_blocking(self) -> list[Message]:
         """List the blocking questions and handoffs that wait for an answer (section 7.1)."""
         return message_rows.open_blocking_questions(self.store.db)
+
+    # Gates
+
+    def open_gates(self) -> list[str]:
+        """List the ids of the gates that wait for an answer, in order of arrival (section 5.1)."""
+        return [gate.id for gate in self._gates.open()]
+
+    def effects_applied(self) -> list[str]:
+        """List the ids of the gates whose effect is recorded as applied (section 5.5)."""
+        return effect_rows.applied_gates(self.store.db)
+
+    def voided(self) -> list[str]:
+        """List the ids of the answers that were voided, in order of arrival (section 5.7)."""
+        return message_rows.voided_answers(self.store.db)
 
     # Channels
 
@@ -245,8 +301,21 @@ class Engine:
         return self._outbox.dispatch(message, deliveries)
 
     def recover(self) -> Recovered:
-        """Recover from a crash: to be run when the host starts, before it accepts sends (section 6.3)."""
-        return self._outbox.recover()
+        """Recover from a crash: to be run when the host starts, before it accepts sends (section 6.3).
+
+        What another process that runs is dispatching or applying is left to it, and so is the mail of a
+        live session that another process reaches.
+        """
+        retried, reverted = self._outbox.recover()
+        replayed, voided = self._gates.recover()
+        return Recovered(retried, reverted, replayed, voided)
+
+    def dispatch_waiting(self) -> tuple[Delivery, ...]:
+        """Dispatch the mail that others left for live sessions this process reaches (section 6.3).
+
+        Returns each of its deliveries as it is then.
+        """
+        return self._outbox.dispatch_waiting()
 
     def session_started(self, session: str, work_item: str) -> tuple[Delivery, ...]:
         """Give a session that started the held mail of its work item and its sessions (section 6.4).
@@ -263,9 +332,7 @@ class Engine:
                 bound = move(db, self.federation, message, delivery, State.SENDING, session, now)
                 assert bound is not None
                 claimed.append((message, bound))
-        return tuple(
-            delivery for message, bound in claimed for delivery in self._outbox.dispatch(message, (bound,))
-        )
+        return self._outbox.dispatch_all(claimed)
 
     # Steps of a send
 
@@ -288,8 +355,12 @@ class Engine:
         return found
 
     def _refuse_answered(self, question: Message) -> None:
-        if self.answer_of(question.id) is not None:
-            raise conflict("replyTo", "that question already has its answer; read the thread")
+        answer = self.answer_of(question.id)
+        if answer is None:
+            return
+        if self._gates.is_ignored(question, answer):
+            raise IgnoredError(question)
+        raise conflict("replyTo", "that question already has its answer; read the thread")
 
     def _validate(
         self, sender: Sender, given: SendInput, replied: Message | None, received: bool = False
@@ -333,6 +404,15 @@ class Engine:
         if question is not None:
             federation.answered(question, message)
         return message, deliveries
+
+    def _say(
+        self, db: Connection, given: SendInput, replied: Message
+    ) -> tuple[Message, tuple[Delivery, ...]]:
+        """Store a reply of the host itself, inside an open transaction. Raises DmpError as `_store` does."""
+        return self._store(db, Sender(self.host.system_address), given, replied)
+
+    def _wake(self, gate: Message, answer: Message) -> None:
+        """Wake what an approved wake gate names (section 5.9)."""
 
     def _compose(
         self, sender: Sender, given: SendInput, replied: Message | None, to: tuple[str, ...], now_ms: int

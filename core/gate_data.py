@@ -1,10 +1,6 @@
-"""Telling gate data and markers from private data (sections 2.5, 5.1, F.5).
+"""Telling gate data, markers and private data apart, and gates, closes and answers that decide (sections 2.5, 5)."""
 
-This host raises no gates: it refuses gate data on whatever is sent or received, so that it fails closed.
-A gate another build stored stays one of a type this host does not know (section 5.6): only a deciding
-principal answers it, and nothing takes effect.
-"""
-
+from collections.abc import Collection
 from typing import Final
 
 from core.message import Data, Message
@@ -26,14 +22,26 @@ def has_gate_data(data: Data) -> bool:
 
 
 def is_marker(data: Data) -> bool:
-    """Whether data has the type of a marker, which only the system address gives a meaning."""
+    """Whether data has the type of a marker, which means something from the system address alone (section 13.14)."""
     return data_type(data) in MARKERS
 
 
-def is_gate(message: Message, system_address: str) -> bool:
-    """Whether only a deciding principal may answer a stored message (section 5.6).
+def is_gate(message: Message, system_address: str, known: Collection[str]) -> bool:
+    """Whether a stored message is a gate, which only a deciding principal answers (sections 5.1, 5.6).
 
-    A question with gate data from an agent or a session could not have been raised as a gate and is plain.
+    `known` are the gate types the host implements. A question with gate data of any other type is one only
+    from the system address or a human, since from an agent or a session it could not have been raised.
     """
-    raised = message.sender == system_address or message.sender.startswith("human:")
-    return raised and message.takes_answer and has_gate_data(message.data)
+    if not (message.takes_answer and has_gate_data(message.data)):
+        return False
+    return data_type(message.data) in known or is_deciding(message, system_address)
+
+
+def is_deciding(message: Message, system_address: str) -> bool:
+    """Whether a stored message is from an address that could decide (section 5.7)."""
+    return message.sender == system_address or message.sender.startswith("human:")
+
+
+def is_close(answer: Message, system_address: str) -> bool:
+    """Whether an answer settles its question without an effect (section 4.8)."""
+    return answer.sender == system_address and data_type(answer.data) == "x-closed"

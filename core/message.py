@@ -27,7 +27,7 @@ Wake = Literal["none", "request"]
 
 
 class Standing(StrEnum):
-    """What became of an answer (section F.6). A message that never was one has none."""
+    """What became of an answer (sections 5.7, F.6). A message that never was one has none."""
 
     ACCEPTED = "accepted"
     """The answer, as the question's settler has it."""
@@ -37,6 +37,8 @@ class Standing(StrEnum):
     """Came after a pending one: a reply that the settler may yet name."""
     SUPERSEDED = "superseded"
     """Another answer was accepted, or the settler refused this one: a reply for good."""
+    VOIDED = "voided"
+    """Set aside, since it answered a gate without the right to decide (section 5.7): a reply for good."""
 
 
 class State(StrEnum):
@@ -108,7 +110,7 @@ class Message:
 
     def as_sent(self) -> "Message":
         """Return the message as it was sent: an answer that lost is stored as a message (section F.6)."""
-        lost = self.standing in (Standing.CANDIDATE, Standing.SUPERSEDED)
+        lost = self.standing in (Standing.CANDIDATE, Standing.SUPERSEDED, Standing.VOIDED)
         return replace(self, kind="answer") if lost else self
 
     def to_json(self) -> dict[str, JsonValue]:

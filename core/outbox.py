@@ -1,43 +1,52 @@
-"""Dispatch after the commit, and recovery: the store is the outbox (sections 6.2, 6.3).
+"""Dispatch after the commit: the store is the outbox (sections 6.2, 6.3).
 
-A hook runs outside any transaction and may fail or never return. A crash while it runs leaves the delivery
-`sending`, which recovery takes up, so a push happens at least once.
+A `sending` delivery is stored without an owner. Before it runs the hook, a process makes the delivery its own
+by compare-and-set, so that of several on one store one dispatches it. It leaves a delivery alone whose session
+another process reaches, and takes over what one that is gone left behind. A hook runs outside any transaction
+and may fail or never return; a crash while it runs leaves the delivery `sending`, so a push happens once, and
+again where the crash fell between the hook and the commit after it.
 """
 
 import logging
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from sqlite3 import Connection
 
 from core.commits import CommitPoint
 from core.delivering import move
+from core.dispatchers import Dispatchers
 from core.errors import DmpError
 from core.federation import Federation
 from core.host import Host
 from core.message import Delivery, Message, State, Via
 from core.store import Store
-from core.store.deliveries import delivery_by_id, sending_deliveries
+from core.store.deliveries import claim_delivery, delivery_by_id, sending_deliveries
 from core.store.messages import message_by_id
 from core.timestamp import timestamp
 
 _log = logging.getLogger(__name__)
 
-
-@dataclass(frozen=True, slots=True)
-class Recovered:
-    """What a recovery did: deliveries dispatched again, and deliveries returned to `held`."""
-
-    retried: int
-    reverted: int
+Sending = tuple[Message, Delivery]
+"""A delivery that is this process's to dispatch, with its message."""
 
 
 class Outbox:
     """Dispatches what is committed."""
 
-    def __init__(self, store: Store, host: Host, clock: Callable[[], int], federation: Federation) -> None:
+    def __init__(
+        self,
+        store: Store,
+        host: Host,
+        clock: Callable[[], int],
+        federation: Federation,
+        dispatchers: Dispatchers,
+    ) -> None:
         self._store = store
         self._host = host
         self._clock = clock
         self._federation = federation
+        self._dispatchers = dispatchers
+        self._in_flight: set[str] = set()  # deliveries this very object is dispatching
 
     def announce(self, message: Message) -> None:
         """Make a committed message visible to readers."""
@@ -45,33 +54,129 @@ class Outbox:
 
     def dispatch(self, message: Message, deliveries: Iterable[Delivery]) -> tuple[Delivery, ...]:
         """Dispatch committed deliveries of a message, and return each as it is then (section 6.2)."""
-        return tuple(self._dispatch(message, delivery) for delivery in deliveries)
+        return self.dispatch_all([(message, delivery) for delivery in deliveries])
 
-    def recover(self) -> Recovered:
-        """Take up each `sending` delivery: again where its session is live, else `held` (section 6.3)."""
-        retry: list[tuple[Message, Delivery]] = []
+    def dispatch_all(self, deliveries: Iterable[Sending]) -> tuple[Delivery, ...]:
+        """Dispatch committed deliveries of several messages, and return each as it is then."""
+        given = list(deliveries)
+        mine = self._claim(delivery for _, delivery in given)
+        with self._flight(mine):
+            return tuple(
+                self._hand_over(message, delivery)
+                if delivery.id in mine
+                else self._settled(message, delivery)
+                for message, delivery in given
+            )
+
+    def dispatch_waiting(self) -> tuple[Delivery, ...]:
+        """Dispatch what waits for this process, and return each delivery as it is then.
+
+        That is each `sending` one whose live session this process reaches, and which no other holds.
+        """
+        waiting = [
+            (delivery, owner)
+            for delivery, owner in sending_deliveries(self._store.db)
+            if self._is_free(delivery, owner) and self._reaches(delivery)
+        ]
+        if not waiting:
+            return ()
+        with self._store.transaction(CommitPoint.CLAIM) as db:
+            taken = self._take(db, waiting)
+        return self._hand_over_all(taken)
+
+    def recover(self) -> tuple[int, int]:
+        """Take up each `sending` delivery nobody holds: again where its session is live, else `held`.
+
+        Steps 1 and 2 of section 6.3. Returns how many were dispatched again, and how many returned to `held`.
+        """
+        if not any(self._is_free(*row) for row in sending_deliveries(self._store.db)):
+            return 0, 0
         reverted = 0
         with self._store.transaction(CommitPoint.RECOVER) as db:
             now = timestamp(self._clock())
-            for delivery in sending_deliveries(db):
+            again: list[tuple[Delivery, str | None]] = []
+            for delivery, owner in sending_deliveries(db):
+                if not self._is_free(delivery, owner):
+                    continue
+                if delivery.session is not None and self._host.is_live(delivery.session):
+                    if self._host.reaches(delivery.session):
+                        again.append((delivery, owner))
+                else:
+                    message = message_by_id(db, delivery.message)
+                    assert message is not None
+                    if move(db, self._federation, message, delivery, State.HELD, None, now):
+                        reverted += 1
+            taken = self._take(db, again)
+        self._hand_over_all(taken)
+        return len(taken), reverted
+
+    def _is_free(self, delivery: Delivery, owner: str | None) -> bool:
+        """Whether nobody is dispatching a delivery: no owner, one that is gone, or one of this process's that
+        it is not about to finish."""
+        if owner is None or not self._dispatchers.lives(owner):
+            return True
+        if owner != self._dispatchers.me():
+            return False
+        is_live = delivery.session is not None and self._host.is_live(delivery.session)
+        return delivery.id not in self._in_flight or not is_live
+
+    def _reaches(self, delivery: Delivery) -> bool:
+        session = delivery.session
+        return session is not None and self._host.is_live(session) and self._host.reaches(session)
+
+    def _claim(self, deliveries: Iterable[Delivery]) -> set[str]:
+        """Make this process's own the `sending` ones among fresh deliveries that it reaches; return their ids."""
+        sending = [
+            (delivery, None)
+            for delivery in deliveries
+            if delivery.state is State.SENDING
+            and delivery.session is not None
+            and self._host.reaches(delivery.session)
+        ]
+        if not sending:
+            return set()
+        try:
+            with self._store.transaction(CommitPoint.CLAIM) as db:
+                return {delivery.id for _, delivery in self._take(db, sending)}
+        except DmpError as error:
+            # The message is committed and stays so; its deliveries wait for whoever takes them up.
+            _log.warning("%d deliveries stay sending: %s", len(sending), error)
+            return set()
+
+    def _take(self, db: Connection, deliveries: Iterable[tuple[Delivery, str | None]]) -> list[Sending]:
+        taken = []
+        for delivery, owner in deliveries:
+            if claim_delivery(db, delivery, owner, self._dispatchers.me()):
                 message = message_by_id(db, delivery.message)
                 assert message is not None
-                if delivery.session is not None and self._host.is_live(delivery.session):
-                    retry.append((message, delivery))
-                elif move(db, self._federation, message, delivery, State.HELD, None, now):
-                    reverted += 1
-        for message, delivery in retry:
-            self._dispatch(message, delivery)
-        return Recovered(len(retry), reverted)
+                taken.append((message, delivery))
+        return taken
 
-    def _dispatch(self, message: Message, delivery: Delivery) -> Delivery:
-        if delivery.state is State.SENDING and delivery.session is not None:
-            return self._hand_over(message, delivery, delivery.session)
+    def _settled(self, message: Message, delivery: Delivery) -> Delivery:
+        """Return a delivery that is not this process's to hand over; of a human's, tell the human."""
         if delivery.state is State.NOTIFIED and delivery.session is None:
             self._run("notify_human", message, lambda: self._host.notify_human(delivery.recipient, message))
+        if delivery.state is State.SENDING:  # another process may have been quicker
+            return delivery_by_id(self._store.db, delivery.id) or delivery
         return delivery
 
-    def _hand_over(self, message: Message, delivery: Delivery, session: str) -> Delivery:
+    def _hand_over_all(self, taken: Collection[Sending]) -> tuple[Delivery, ...]:
+        with self._flight({delivery.id for _, delivery in taken}):
+            return tuple(self._hand_over(message, delivery) for message, delivery in taken)
+
+    @contextmanager
+    def _flight(self, deliveries: set[str]) -> Iterator[None]:
+        """While their hooks run, what a hook calls here leaves these deliveries alone."""
+        self._in_flight |= deliveries
+        try:
+            yield
+        finally:
+            self._in_flight -= deliveries
+
+    def _hand_over(self, message: Message, delivery: Delivery) -> Delivery:
+        """Run the hook for a delivery this process has claimed, and move the delivery where that leaves it."""
+        session = delivery.session
+        assert session is not None
         if delivery.via is Via.DIRECT or message.urgent:
             done = self._run("push", message, lambda: self._host.push(session, message))
             state = State.PUSHED

@@ -101,6 +101,11 @@ def plan_received(host: Host, recipient: str, via: Via, muted: bool) -> Planned 
     return Planned(recipient, via, State.HELD) if work_item is None else _start(host, work_item, via, muted)
 
 
+def plan_again(host: Host, recipient: str, via: Via) -> Planned:
+    """Return where a delivery of a gate that is open again goes: as a new one would, or `held` (section 5.7)."""
+    return _start(host, recipient, via, False) or Planned(recipient, via, State.HELD)
+
+
 def _start(host: Host, recipient: str, via: Via, muted: bool) -> Planned | None:
     """Return the start of a delivery to anyone but a session that has ended, which gives None."""
     if muted:

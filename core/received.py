@@ -94,6 +94,7 @@ def validate_received(host: Host, message: Message, replied: Message | None) -> 
         replied,
         grammar=host.grammar,
         system_address=host.system_address,
+        gate_types=host.gate_types,
         received=True,
     )
 

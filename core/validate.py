@@ -5,11 +5,13 @@ first in the order below is the error.
 """
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 from core.address import Grammar, is_identifier, parse_address
 from core.errors import forbidden, invalid
 from core.gate_data import has_gate_data, is_gate, is_marker
+from core.gate_types import check_gate
 from core.inputs import Sender, SendInput
 from core.message import KINDS, QUESTION_KINDS, Absent, Message, Ref
 from core.text import is_blank, is_one_line, utf8_len
@@ -36,13 +38,15 @@ def validate(
     *,
     grammar: Grammar,
     system_address: str,
+    gate_types: Collection[str],
     received: bool = False,
 ) -> None:
-    """Check an input that replies to `target`, if to any.
+    """Check an input that replies to `target`, if to any, on a host that implements `gate_types`.
 
     With `received` it came from another host: a ref type this host does not know passes when it is an
-    identifier (section 4.4), nobody in it is this host's system, and a target that is not here skips the
-    checks that need it (section F.5). The sender's `can_decide` is the caller's to set.
+    identifier (section 4.4), nobody in it is this host's system, gate data and markers are refused, and a
+    target that is not here skips the checks that need it (section F.5). The sender's `can_decide` is the
+    caller's to set.
 
     Raises DmpError: `invalid` on the member at fault, `forbidden` on `data` or `replyTo`.
     """
@@ -52,14 +56,17 @@ def validate(
     _check_recipients(given.to, grammar)
     _check_kind(given.kind)
     _check_body(given)
-    _check_data(given, is_system)
+    _check_data(given, received)
+    if has_gate_data(given.data):
+        check_gate(sender, given, gate_types, grammar, is_system=is_system)
     _check_line("session", given.session)
     _check_line("idempotencyKey", given.idempotency_key)
     _check_refs(given.refs, received)
     _check_offer(given)
     _check_line("choice", given.choice)
     if given.kind == "answer":
-        _check_answer(given, target, sender.can_decide or is_system, system_address)
+        is_a_gate = target is not None and is_gate(target, system_address, gate_types)
+        _check_answer(given, target, is_a_gate, sender.can_decide or is_system)
     elif given.choice is not None:
         raise invalid("choice", "only an answer makes a choice; leave it out, or set kind to answer")
 
@@ -86,7 +93,7 @@ def _check_body(given: SendInput) -> None:
         raise invalid("body", "the body is blank; only an answer that makes a choice may leave it so")
 
 
-def _check_data(given: SendInput, is_system: bool) -> None:
+def _check_data(given: SendInput, received: bool) -> None:
     if isinstance(given.data, Absent):
         return
     try:
@@ -95,10 +102,8 @@ def _check_data(given: SendInput, is_system: bool) -> None:
         raise invalid("data", f"data must be JSON: {error}") from None
     if size > MAX_DATA_BYTES:
         raise invalid("data", f"data may take {MAX_DATA_BYTES} bytes as canonical JSON; it takes {size}")
-    if has_gate_data(given.data):
-        raise forbidden("data", "this host takes no gates; give data of your own a type that starts with x-")
-    if is_marker(given.data) and not is_system:
-        raise forbidden("data", "only the host itself sends its markers; give your data another type")
+    if received and (has_gate_data(given.data) or is_marker(given.data)):
+        raise forbidden("data", "gate data and markers never leave their host; send the message without them")
 
 
 def _check_refs(refs: tuple[Ref, ...], received: bool) -> None:
@@ -137,14 +142,13 @@ def _check_offer(given: SendInput) -> None:
         _check_line(f"choices[{index}]", choice)
 
 
-def _check_answer(given: SendInput, target: Message | None, decides: bool, system_address: str) -> None:
+def _check_answer(given: SendInput, target: Message | None, gate: bool, decides: bool) -> None:
     if given.reply_to is None:
         raise invalid("replyTo", "an answer must name the question or handoff it answers")
     if target is None:  # a received answer whose question has not arrived
         return
     if not target.takes_answer:
         raise invalid("replyTo", "that message is no question or handoff; reply with kind message instead")
-    gate = is_gate(target, system_address)
     if gate and not decides:
         raise forbidden("replyTo", "only a human who may decide answers this gate")
     offered = target.choices or ()

@@ -17,7 +17,7 @@ _COLUMNS: Final = "id, message, recipient, via, state, session, changed_at"
 _INSERT: Final = f"INSERT INTO deliveries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _BY_ID: Final = f"SELECT {_COLUMNS} FROM deliveries WHERE id = ?"
 _OF_MESSAGE: Final = f"SELECT {_COLUMNS} FROM deliveries WHERE message = ? ORDER BY position"
-_SENDING: Final = f"SELECT {_COLUMNS} FROM deliveries WHERE state = 'sending' ORDER BY position"
+_SENDING: Final = f"SELECT {_COLUMNS}, owner FROM deliveries WHERE state = 'sending' ORDER BY position"
 _HELD: Final = (
     f"SELECT {_COLUMNS}, position FROM deliveries WHERE recipient = ? AND state = 'held' ORDER BY position"
 )
@@ -31,7 +31,11 @@ _MAILBOX_IN_STATE: Final = (
 )
 _POSITION: Final = "SELECT position FROM deliveries WHERE id = ?"
 _MOVE: Final = (
-    "UPDATE deliveries SET state = ?, session = ?, changed_at = ? WHERE id = ? AND state = ? AND session IS ?"
+    "UPDATE deliveries SET state = ?, session = ?, changed_at = ?, owner = NULL"
+    " WHERE id = ? AND state = ? AND session IS ?"
+)
+_CLAIM: Final = (
+    "UPDATE deliveries SET owner = ? WHERE id = ? AND state = 'sending' AND session IS ? AND owner IS ?"
 )
 _LAST_ID: Final = "SELECT max(id) FROM deliveries WHERE id < 'd-8'"
 
@@ -59,9 +63,9 @@ def deliveries_of(db: sqlite3.Connection, message_id: str) -> list[Delivery]:
     return [_delivery(row) for row in db.execute(_OF_MESSAGE, (message_id,))]
 
 
-def sending_deliveries(db: sqlite3.Connection) -> list[Delivery]:
-    """Return every delivery that is being pushed or notified."""
-    return [_delivery(row) for row in db.execute(_SENDING)]
+def sending_deliveries(db: sqlite3.Connection) -> list[tuple[Delivery, str | None]]:
+    """Return every delivery that is to be pushed or notified, and who dispatches it, if anybody yet."""
+    return [(_delivery(row), row[7]) for row in db.execute(_SENDING)]
 
 
 def held_deliveries(db: sqlite3.Connection, recipients: Iterable[str]) -> list[Delivery]:
@@ -105,7 +109,7 @@ def mailbox(
 def move_delivery(
     db: sqlite3.Connection, delivery: Delivery, state: State, session: str | None, now: str
 ) -> Delivery | None:
-    """Move a delivery out of the state it was read in, and return it there.
+    """Move a delivery out of the state it was read in, and return it there, with no owner.
 
     None, and nothing changed, when it has moved meanwhile.
     """
@@ -113,6 +117,11 @@ def move_delivery(
     if not moved:
         return None
     return Delivery(delivery.id, delivery.message, delivery.recipient, delivery.via, state, session, now)
+
+
+def claim_delivery(db: sqlite3.Connection, delivery: Delivery, owner: str | None, me: str) -> bool:
+    """Make a `sending` delivery that was read with an owner this one's; False when it has changed meanwhile."""
+    return db.execute(_CLAIM, (me, delivery.id, delivery.session, owner)).rowcount > 0
 
 
 def last_delivery_id(db: sqlite3.Connection) -> str | None:

@@ -22,6 +22,18 @@ _OPEN: Final = (
     f"SELECT {_COLUMNS} FROM messages AS question WHERE blocking = 1 AND NOT EXISTS"
     " (SELECT 1 FROM messages WHERE reply_to = question.id AND kind = 'answer') ORDER BY position"
 )
+_WITH_DATA: Final = "data IS NOT NULL AND kind IN ('question', 'handoff')"
+_OPEN_WITH_DATA: Final = (
+    f"SELECT {_COLUMNS} FROM messages AS question WHERE {_WITH_DATA} AND NOT EXISTS"
+    " (SELECT 1 FROM messages WHERE reply_to = question.id AND kind = 'answer') ORDER BY position"
+)
+_UNAPPLIED: Final = (
+    f"SELECT {_COLUMNS} FROM messages AS question WHERE {_WITH_DATA}"
+    " AND EXISTS (SELECT 1 FROM messages WHERE reply_to = question.id AND kind = 'answer')"
+    " AND NOT EXISTS (SELECT 1 FROM effects WHERE gate = question.id AND applied_at IS NOT NULL)"
+    " ORDER BY position"
+)
+_VOIDED: Final = "SELECT id FROM messages WHERE standing = 'voided' ORDER BY position"
 # A ULID's first digit is at most 7; other hosts' ids do not count.
 _LAST_ID: Final = "SELECT max(id) FROM messages WHERE origin IS NULL AND id < 'm-8'"
 _STAND: Final = "UPDATE messages SET kind = ?, standing = ? WHERE id = ?"
@@ -87,6 +99,21 @@ def answers_to(db: sqlite3.Connection, question: str) -> list[Message]:
 def open_blocking_questions(db: sqlite3.Connection) -> list[Message]:
     """Return the blocking questions and handoffs without an answer, in order of arrival (section 7.1)."""
     return _all(db, _OPEN)
+
+
+def open_questions_with_data(db: sqlite3.Connection) -> list[Message]:
+    """Return the questions and handoffs with data and without an answer, in order of arrival."""
+    return _all(db, _OPEN_WITH_DATA)
+
+
+def unapplied_questions_with_data(db: sqlite3.Connection) -> list[Message]:
+    """Return the answered questions and handoffs with data whose effect, if any, is not applied."""
+    return _all(db, _UNAPPLIED)
+
+
+def voided_answers(db: sqlite3.Connection) -> list[str]:
+    """Return the ids of the answers that were voided (section 5.7)."""
+    return [row[0] for row in db.execute(_VOIDED)]
 
 
 def last_message_id(db: sqlite3.Connection) -> str | None:

@@ -58,10 +58,13 @@ CREATE INDEX deliveries_sending ON deliveries (position) WHERE state = 'sending'
 HOST: Final = """
 ALTER TABLE deliveries ADD COLUMN owner TEXT;  -- who dispatches it while it is `sending`; NULL for nobody yet
 
--- Gates whose effect was applied (section 5.5).
+CREATE INDEX questions_with_data ON messages (position) WHERE data IS NOT NULL AND kind IN ('question', 'handoff');
+
+-- Gates whose effect was applied, or is to be: without a row, nobody has begun (section 5.5).
 CREATE TABLE effects (
     gate       TEXT PRIMARY KEY REFERENCES messages (id),
-    applied_at TEXT NOT NULL
+    applied_at TEXT,  -- NULL until it is
+    owner      TEXT   -- who applies it; NULL for nobody at the moment
 ) STRICT, WITHOUT ROWID;
 
 -- Shared state, field by field, each with the reading of the clock it was written at. A channel's members are
@@ -83,6 +86,10 @@ CREATE TABLE register_edits (
     value   TEXT NOT NULL,
     PRIMARY KEY (kind, subject, field)
 ) STRICT, WITHOUT ROWID;
+
+-- A register is found by the beginning of its value: values are ids, and texts of any length.
+CREATE INDEX registers_by_value ON registers (kind, field, substr(value, 1, 64));
+CREATE INDEX register_edits_by_value ON register_edits (kind, field, substr(value, 1, 64));
 """
 
 MIGRATIONS: Final = (MAILBOXES, HOST)

@@ -98,6 +98,8 @@ def answer_text(message: Message) -> str | None:
             return "another answer came first; pending until the asker's machine settles it"
         case Standing.SUPERSEDED:
             return "kept as a reply: another answer was accepted"
+        case Standing.VOIDED:
+            return "set aside: only those who decide answer gates"
     return None
 
 
