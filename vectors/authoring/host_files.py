@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from vectors.authoring.envelope import addresses, inputs
+from vectors.authoring.envelope import addresses, inputs, limits, lines, references
 from vectors.authoring.host_steps import file_of
 from vectors.authoring.kit import Json
 from vectors.authoring.layout import write_json
@@ -13,6 +13,9 @@ FOLDER: Final = Path(__file__).parent.parent / "kit"
 AREAS: Final[dict[tuple[str, str], list[Json]]] = {
     ("envelope", "addresses"): addresses.VECTORS,
     ("envelope", "inputs"): inputs.VECTORS,
+    ("envelope", "limits"): limits.VECTORS,
+    ("envelope", "lines"): lines.VECTORS,
+    ("envelope", "references"): references.VECTORS,
 }
 
 
