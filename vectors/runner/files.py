@@ -1,0 +1,120 @@
+"""Reads a directory of vector files, and refuses all of it when one is malformed (section 12.4.1)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from crypto.canonical import JsonError, parse
+from vectors.runner import vector_shape
+from vectors.runner.document import PREFIXES
+from vectors.runner.shape import ShapeError, anything, listed, matching, one_of, record, sentence
+from vectors.runner.vector import Vector
+
+OWN: Final = Path(__file__).parents[1] / "kit"
+"""The vectors that come with this runner."""
+
+RETIRED: Final = "retired.json"
+
+_FILE: Final = record(
+    {
+        "kit": matching(r"[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?", "a version"),
+        "class": one_of(*PREFIXES),
+        "area": matching("[a-z0-9-]+", "an area"),
+        "vectors": listed(anything),
+    }
+)
+_RETIRED: Final = record({"retired": listed(record({"id": sentence, "reason": sentence}))})
+
+
+class BadFile(Exception):  # noqa: N818 - named for what it is to the caller
+    """A file that cannot be read, or is not what it should be; the text is a sentence that names it."""
+
+    def __init__(self, path: Path, fault: str) -> None:
+        super().__init__(f"{path}: {fault}")
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON document. Raises BadFile for one that is not UTF-8, not JSON or repeats a member."""
+    try:
+        parsed = parse(path.read_bytes().decode("utf-8"))
+    except OSError as error:
+        raise BadFile(path, f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise BadFile(path, "is not UTF-8") from None
+    except JsonError as error:
+        raise BadFile(path, str(error)) from None
+    if parsed.duplicates:
+        raise BadFile(path, "an object in it has the same member twice")
+    return parsed.value
+
+
+def read_vectors(directory: Path) -> list[Vector]:
+    """Return every vector of a directory, class by class and file by file in the order of their names.
+
+    Raises BadFile for the first file that is malformed, for an id used twice, and for a retired one.
+    """
+    taken = dict.fromkeys(_retired(directory), "is retired, and never used again")
+    vectors = []
+    for path in _vector_files(directory):
+        for vector in _read_file(path):
+            if vector.id in taken:
+                raise BadFile(path, f"the id {vector.id} {taken[vector.id]}")
+            taken[vector.id] = f"is used already in {path.parent.name}/{path.name}"
+            vectors.append(vector)
+    return vectors
+
+
+def _vector_files(directory: Path) -> Iterator[Path]:
+    for folder in _entries(directory):
+        if not folder.is_dir():
+            continue  # registries, a licence, a page about the kit
+        if folder.name not in PREFIXES:
+            raise BadFile(folder, f"is no class of vectors: {', '.join(PREFIXES)}")
+    for name in PREFIXES:
+        folder = directory / name
+        for path in _entries(folder) if folder.is_dir() else ():
+            if path.is_dir():
+                raise BadFile(path, "is a directory inside a class")
+            if path.suffix == ".json":
+                yield path
+
+
+def _entries(directory: Path) -> list[Path]:
+    try:
+        return sorted(path for path in directory.iterdir() if not path.name.startswith((".", "__")))
+    except OSError as error:
+        raise BadFile(directory, f"cannot be read: {error.strerror}") from None
+
+
+def _read_file(path: Path) -> list[Vector]:
+    document = read_json(path)
+    try:
+        return _vectors(document, path)
+    except ShapeError as error:
+        raise BadFile(path, str(error)) from None
+
+
+def _vectors(document: Any, path: Path) -> list[Vector]:
+    _FILE(document, "")
+    for member, name in (("class", path.parent.name), ("area", path.stem)):
+        if document[member] != name:
+            raise ShapeError(member, f"is {document[member]}, and the file is {path.parent.name}/{path.name}")
+    for index, raw in enumerate(document["vectors"]):
+        place = f"vectors[{index}]"
+        vector_shape.vector(raw, place)
+        if raw["class"] != document["class"]:
+            raise ShapeError(f"{place}.class", f"is not its file's, {document['class']}")
+    return [Vector.of(raw) for raw in document["vectors"]]
+
+
+def _retired(directory: Path) -> Iterator[str]:
+    path = directory / RETIRED
+    if not path.exists():
+        return
+    document = read_json(path)
+    try:
+        _RETIRED(document, "")
+    except ShapeError as error:
+        raise BadFile(path, str(error)) from None
+    for entry in document["retired"]:
+        yield entry["id"]
