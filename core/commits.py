@@ -20,4 +20,5 @@ class CommitPoint(StrEnum):
     DISPATCHED = "core.dispatched"
     EFFECT = "core.effect"
     VOID = "core.void"
+    NOTICE = "core.notice"
     RECOVER = "core.recover"

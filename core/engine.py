@@ -1,12 +1,7 @@
-"""The calls a host serves its principals with (sections 4-7, 9).
-
-`wake: "request"` is stored and travels like any other field, and a human's keeps mail for an ended session
-held (section 6.1); but this host wakes nobody, as one whose wake policy denies every request would. `urgent`
-makes channel mail pushed; nothing limits how often it is used.
-"""
+"""The calls a host serves its principals with (sections 4-7, 9)."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from sqlite3 import Connection
 from typing import Final
 
@@ -19,12 +14,13 @@ from core.dispatchers import Dispatchers, Lone
 from core.errors import DmpError, conflict, forbidden, invalid, not_found
 from core.federation import Alone, Federation
 from core.gates import Gates, IgnoredError
+from core.guardrails import Breaker, PausedError, check_breaker, is_over_quota
 from core.host import Host
 from core.ids import Ulids
 from core.inputs import ReplyInput, Sender, SendInput
 from core.message import Delivery, Message, State, thread_order
 from core.outbox import Outbox
-from core.planning import collapse, plan, resolve, rewrite
+from core.planning import collapse, plan, refuse_export, resolve, rewrite
 from core.store import Store
 from core.store import deliveries as delivery_rows
 from core.store import effects as effect_rows
@@ -32,6 +28,7 @@ from core.store import messages as message_rows
 from core.text import is_blank
 from core.timestamp import timestamp
 from core.validate import validate
+from core.waking import Waking
 
 HANDOFF_CHOICES: Final = ("accept", "decline")
 
@@ -86,8 +83,10 @@ class Engine:
         self.federation = federation or Alone()
         dispatchers = dispatchers or Lone()
         self._outbox = Outbox(store, host, clock, self.federation, dispatchers)
+        self.waking = Waking(store, host, self._tell)
+        self._breaker = Breaker(store, host, clock, self._say, self.announce)
         self._gates = Gates(
-            store, host, clock, self.federation, dispatchers, self._outbox, self._say, self._wake
+            store, host, clock, self.federation, dispatchers, self._outbox, self._say, self.waking.approved
         )
 
     # Sending
@@ -102,6 +101,9 @@ class Engine:
                 return self._send(sender, given, received)
             except IgnoredError as found:
                 self._gates.void(found.gate)
+            except PausedError as paused:
+                self._breaker.tell(paused)
+                raise
 
     def _send(self, sender: Sender, given: SendInput, received: bool) -> Sent:
         with self.store.transaction(CommitPoint.SEND) as db:
@@ -111,15 +113,24 @@ class Engine:
                 return replay
             replied = self._replied(sender, given)  # step 3
             self._validate(sender, given, replied, received)  # step 4
+            if replied is not None:  # step 5
+                check_breaker(db, self.host, sender.address, replied, self.clock())
             if given.kind == "answer" and replied is not None:  # step 6
                 self._refuse_answered(replied)
+            downgraded = given.urgent and is_over_quota(db, self.host, sender.address, self.clock())  # step 7
+            if downgraded:
+                given = replace(given, urgent=False)
             message, deliveries = self._store(db, sender, given, replied)
             gate = replied if replied is not None and self._gates.takes_effect(replied, message) else None
             if gate is not None:
                 self._gates.claim(db, gate)
         if gate is not None:
             self._gates.apply(gate, message)
-        return Sent(message, self.announce(message, deliveries))
+        dispatched = self.announce(message, deliveries)
+        if message.wake == "request":
+            self.waking.consider(message, dispatched)
+            dispatched = tuple(self.deliveries(message.id))  # a session may have started, and taken some
+        return Sent(message, dispatched, downgraded=downgraded)
 
     def reply(self, sender: Sender, message_id: str, given: ReplyInput) -> Sent:
         """Reply to one message: to its sender, with an answer where it takes one (section 4.6).
@@ -341,7 +352,10 @@ class Engine:
         if given.idempotency_key is None:
             return None
         first = message_rows.message_by_key(self.store.db, sender.address, given.idempotency_key)
-        return None if first is None else Sent(first, tuple(self.deliveries(first.id)), replayed=True)
+        if first is None:
+            return None
+        downgraded = given.urgent and not first.urgent
+        return Sent(first, tuple(self.deliveries(first.id)), replayed=True, downgraded=downgraded)
 
     def _replied(self, sender: Sender, given: SendInput) -> Message | None:
         """Return the message a send replies to; one that is absent and one that is foreign look alike."""
@@ -385,6 +399,7 @@ class Engine:
             self.host, sender.address, rewritten, lambda name: channels.recipients(db, self.host, name)
         )
         message = self._compose(sender, given, replied, collapse(given.to, rewritten), now_ms)
+        refuse_export(self.host, message, replied, targets)
         placements = [(target, federation.place(message, target)) for target in targets]
         muted = sender.address.startswith("agent:") and self.host.is_muted(sender.address)
         planned = [
@@ -411,8 +426,9 @@ class Engine:
         """Store a reply of the host itself, inside an open transaction. Raises DmpError as `_store` does."""
         return self._store(db, Sender(self.host.system_address), given, replied)
 
-    def _wake(self, gate: Message, answer: Message) -> None:
-        """Wake what an approved wake gate names (section 5.9)."""
+    def _tell(self, given: SendInput) -> Sent:
+        """Send as the host itself. Raises DmpError as `send` does."""
+        return self.send(Sender(self.host.system_address), given)
 
     def _compose(
         self, sender: Sender, given: SendInput, replied: Message | None, to: tuple[str, ...], now_ms: int

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from core.errors import invalid, not_found
+from core.errors import forbidden, invalid, not_found
 from core.federation import Target
+from core.gate_data import has_gate_data
 from core.host import Host
 from core.message import Message, State, Via
 
@@ -26,7 +27,7 @@ def rewrite(host: Host, to: tuple[str, ...], replied: Message) -> tuple[str, ...
     sent to.
     """
     heard = (replied.sender, *replied.to)
-    return tuple(_successor(host, entry) if entry in heard else entry for entry in to)
+    return tuple(successor(host, entry) if entry in heard else entry for entry in to)
 
 
 def collapse(to: tuple[str, ...], rewritten: tuple[str, ...]) -> tuple[str, ...]:
@@ -66,6 +67,17 @@ def resolve(
             elif via is Via.DIRECT:
                 targets[recipient] = replace(first, via=via)
     return [target for target in targets.values() if target.recipient not in dropped]
+
+
+def refuse_export(host: Host, message: Message, replied: Message | None, targets: Iterable[Target]) -> None:
+    """Refuse a send that would take gate data out through a binding: to any recipient that is external (section 5.8).
+
+    Raises DmpError `forbidden` on `data`.
+    """
+    if not has_gate_data(message.data) and (replied is None or not has_gate_data(replied.data)):
+        return
+    if any(host.external(target.recipient) is not None for target in targets):
+        raise forbidden("data", "gate data never leaves this host; address local recipients alone")
 
 
 def plan(
@@ -124,7 +136,7 @@ def _start(host: Host, recipient: str, via: Via, muted: bool) -> Planned | None:
     return Planned(recipient, via, State.HELD if session is None else State.SENDING, session)
 
 
-def _successor(host: Host, recipient: str) -> str:
+def successor(host: Host, recipient: str) -> str:
     """Return the work item of a session that has ended, and any other recipient as it is."""
     if not recipient.startswith("run:") or host.is_live(recipient):
         return recipient

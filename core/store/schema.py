@@ -60,6 +60,11 @@ ALTER TABLE deliveries ADD COLUMN owner TEXT;  -- who dispatches it while it is 
 
 CREATE INDEX questions_with_data ON messages (position) WHERE data IS NOT NULL AND kind IN ('question', 'handoff');
 
+-- What the guardrails count: a sender's urgent messages, and the turns of agents in a thread (section 6.6).
+CREATE INDEX urgent_by_sender ON messages (sender, origin, coalesce(received_at, created_at)) WHERE urgent = 1;
+CREATE INDEX turns_by_thread ON messages (thread, coalesce(received_at, created_at))
+    WHERE sender NOT BETWEEN 'human:' AND 'human;';
+
 -- Gates whose effect was applied, or is to be: without a row, nobody has begun (section 5.5).
 CREATE TABLE effects (
     gate       TEXT PRIMARY KEY REFERENCES messages (id),
