@@ -14,19 +14,19 @@ from pathlib import Path
 
 from core.engine import Engine
 from core.errors import Code, DmpError
-from core.host import QuietHost
 from core.ids import Ulids
 from core.store import Observer, Store
 from core.timestamp import timestamp
 from crypto.keys import HANDLE, Secrets, mint_replica_id
 from replica.chain.signer import Signer
 from replica.home.directory import Directory
+from replica.home.dispatchers import LockedDispatchers
 from replica.home.keyfile import Identity, read_key_file, write_key_file
+from replica.host.person import PersonHost
 from replica.mail.teammates import Teammates
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put
 from replica.records.schema import MIGRATIONS
-from replica.team.homes import SYSTEM_ADDRESS
 from replica.team.roster import Team, TeamReader
 
 
@@ -42,6 +42,7 @@ class Node:
     directory: Directory
     identity: Identity
     store: Store
+    host: PersonHost
     engine: Engine
     reader: TeamReader
     signer: Signer
@@ -71,6 +72,18 @@ class Node:
     def now(self) -> str:
         """The wall clock as a timestamp of section 1.4."""
         return timestamp(self.wall())
+
+    def take_up(self) -> None:
+        """Take up what a process that is gone left undone (section 6.3).
+
+        To be called before a command sends or answers anything, and now and then by whoever runs for long. It
+        only looks, and writes nothing, where everything is done.
+        """
+        if self.host.sessions_here.lost():
+            with self.store.transaction(CommitPoint.SESSION):
+                for session in self.host.sessions_here.lost():
+                    self.host.sessions_here.end(session, now=self.now())
+        self.engine.recover()
 
     def close(self) -> None:
         """Let go of the store."""
@@ -138,6 +151,7 @@ def opened(
     _check_files(directory)
     identity = read_key_file(directory.key_file)
     store = Store.open(directory.database, MIGRATIONS, observer=observer)
+    dispatchers = LockedDispatchers(directory.dispatchers)
     try:
         if get(store.db, Meta.REPLICA) != identity.replica:
             raise DmpError(
@@ -147,9 +161,12 @@ def opened(
             )
         reader = TeamReader()
         teammates = Teammates(store, identity.replica, reader, wall)
-        engine = Engine(store, QuietHost(SYSTEM_ADDRESS), wall, Ulids(random), teammates)
-        yield Node(directory, identity, store, engine, reader, Signer(identity, wall, random), wall, random)
+        host = PersonHost(store, directory, identity.replica)
+        engine = Engine(store, host, wall, Ulids(random), teammates, dispatchers)
+        signer = Signer(identity, wall, random)
+        yield Node(directory, identity, store, host, engine, reader, signer, wall, random)
     finally:
+        dispatchers.close()
         store.close()
 
 

@@ -61,6 +61,19 @@ class Cli:
         with opened(self.root) as node:
             yield node
 
+    @contextmanager
+    def acting(self) -> "Iterator[Node]":
+        """The replica, opened by a command that sends or answers.
+
+        What a process that is gone left undone is taken up before the command does anything (section 6.3).
+        """
+        with self.node() as node:
+            fault = node.host.config.fault
+            if fault is not None:
+                self.screen.note(f"dmp: {fault}; nothing in that file counts until it is mended")
+            node.take_up()
+            yield node
+
 
 def _setter(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
     def keep(ctx: click.Context, _: click.Parameter, value: Any) -> None:
@@ -108,6 +121,20 @@ class Command(click.Command):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params += shared_options()
+
+
+class Group(click.Group):
+    """Commands that belong together, listed in the order in which they were written."""
+
+    command_class = Command
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(self.commands)
+
+
+def group(name: str, **settings: Any) -> Callable[[Callable[..., Any]], Group]:
+    """Make a group of commands, which takes the shared options too."""
+    return click.group(name, cls=Group, params=shared_options(), **settings)
 
 
 command = partial(click.command, cls=Command)

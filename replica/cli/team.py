@@ -12,7 +12,7 @@ from crypto.roster.bodies import Role
 from crypto.roster.view import Member
 from replica.cli import given
 from replica.cli.connection import remembered_link, sync_pass, transport_to, typed_link
-from replica.cli.context import Cli, Command, pass_cli, shared_options
+from replica.cli.context import Cli, group, pass_cli
 from replica.cli.failures import Failure, failure_of
 from replica.cli.text import counted, moment, quoted
 from replica.node import Node
@@ -28,14 +28,7 @@ Change: TypeAlias = Callable[[SyncPass], None]
 """A command of `replica.team.commands`, with everything but the pass given."""
 
 
-class _TeamCommands(click.Group):
-    command_class = Command
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(self.commands)  # in the order of a team's life
-
-
-@click.group("team", cls=_TeamCommands, params=shared_options())
+@group("team")
 def team() -> None:
     """Found a team, let people in, see who is in it."""
 

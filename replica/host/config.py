@@ -4,7 +4,6 @@ A file that is malformed in any place counts as not there, as a whole: nothing o
 guardrails keep their defaults (section C.7), and its owner is told which key is at fault.
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,6 +48,8 @@ def read_config(path: Path) -> Config:
         return Config()
     except (OSError, UnicodeDecodeError) as error:
         return Config(fault=f"{path} cannot be read: {error}")
+    import tomllib  # few replicas have the file, and every command asks for it
+
     try:
         return _config(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
