@@ -55,7 +55,7 @@ class Gates:
     """The gates of one host.
 
     `say` stores a message of the system address that replies to another, inside an open transaction; `wake`
-    does what an approved wake gate asks for (section 5.9).
+    does what an answered wake gate asks for (section 5.9).
     """
 
     store: Store
@@ -102,7 +102,7 @@ class Gates:
         """Apply a claimed effect and record it; False, and left to recovery, when it fails."""
         try:
             self.host.apply_effect(gate, answer)
-            if data_type(gate.data) == WAKE and answer.choice == "approve":
+            if data_type(gate.data) == WAKE:
                 self.wake(gate, answer)
         except Exception as error:  # noqa: BLE001 - the answer is committed; recovery applies its effect again
             _log.warning("the effect of gate %s failed: %s", gate.id, type(error).__name__)

@@ -25,7 +25,15 @@ NOTICE = replace(QUESTION, kind="notice")
 def check(
     given: SendInput, target: Message | None = None, sender: Sender = BOB, *, received: bool = False
 ) -> None:
-    validate(sender, given, target, grammar=CORE, system_address=SYSTEM, received=received)
+    validate(
+        sender,
+        given,
+        target,
+        grammar=CORE,
+        system_address=SYSTEM,
+        gate_types=("wake", "scope"),
+        received=received,
+    )
 
 
 def answer(**rest: Any) -> SendInput:
@@ -185,24 +193,30 @@ def test_a_stored_gate_of_a_type_this_host_does_not_know_is_decided_by_those_who
     check(answer(choice="yes"), from_an_agent, BOB)
 
 
+def test_a_stored_gate_of_a_type_this_host_knows_is_one_whoever_sent_it() -> None:
+    """Section 5.1: a session may have raised it."""
+    gate = replace(QUESTION, sender="run:r-000001", data={"type": "scope"})
+    with refused(Code.FORBIDDEN, "replyTo"):
+        check(answer(choice="yes"), gate, BOB)
+    check(answer(choice="yes"), gate, ADA)
+
+
 @pytest.mark.parametrize("kind", ["message", "question", "handoff", "notice", "x-ping"])
 @pytest.mark.parametrize("sender", [ADA, BOB, HOST, Sender("run:r-000001")])
-def test_gate_data_is_refused_whoever_sends_it(kind: str, sender: Sender) -> None:
-    for data_type in ("wake", "tool-approval", "poll", "", "X-poll"):
-        with refused(Code.FORBIDDEN, "data"):
-            check(draft(kind=kind, data={"type": data_type}), sender=sender)
+def test_gate_data_is_never_received(kind: str, sender: Sender) -> None:
+    for data_type in ("wake", "scope", "tool-approval", "poll", "", "X-poll"):
         with refused(Code.FORBIDDEN, "data"):
             check(draft(kind=kind, data={"type": data_type}), sender=sender, received=True)
 
 
 @pytest.mark.parametrize("marker", ["x-closed", "x-breaker", "x-policy", "x-expired"])
-def test_a_marker_comes_from_this_hosts_system_alone(marker: str) -> None:
+def test_a_marker_is_private_data_here_and_is_never_received(marker: str) -> None:
+    """Section 13.14: from anyone but the system it means nothing; section F.5: it never leaves its host."""
     given = draft(kind="notice", data={"type": marker})
-    check(given, sender=HOST)
-    with refused(Code.FORBIDDEN, "data"):
-        check(given, sender=ADA)
-    with refused(Code.FORBIDDEN, "data"):  # another replica's system address is not this host's
-        check(given, sender=HOST, received=True)
+    for sender in (HOST, ADA, BOB, Sender("run:r-000001")):
+        check(given, sender=sender)
+        with refused(Code.FORBIDDEN, "data"):
+            check(given, sender=sender, received=True)
 
 
 def test_a_received_ref_of_an_unknown_type_passes_when_it_is_an_identifier() -> None:
