@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Final
 
 from core.address import Grammar
+from core.gate_types import GATE_TYPES
 from core.host import AgentStatus, External, Limits, WakeError, WakeRuling
 from core.message import Message
 from crypto.canonical import JsonValue
@@ -11,17 +12,6 @@ from vectors.adapter.given import RULINGS, STATUSES, Given, wake_result
 from vectors.adapter.members import Members, Unsupported
 
 SYSTEM: Final = "agent:dispatch"
-
-GATE_TYPES: Final = (
-    "wake",
-    "tool-approval",
-    "scope",
-    "agent-registration",
-    "overseer-action",
-    "memory",
-    "task-proposal",
-    "doc",
-)
 
 
 class ScriptedError(Exception):
@@ -35,7 +25,7 @@ class ScriptedHost:
     """
 
     system_address = SYSTEM
-    gate_types: Collection[str] = GATE_TYPES
+    gate_types: Collection[str] = tuple(GATE_TYPES)  # all that are registered
 
     def __init__(self, given: Given, grammar: Grammar) -> None:
         self.grammar = grammar

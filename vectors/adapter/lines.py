@@ -7,7 +7,7 @@ from typing import Final
 
 from core.presentation import FORMS
 from crypto.canonical import JsonError, JsonValue, decode, parse
-from vectors.adapter.host import GATE_TYPES, SYSTEM
+from vectors.adapter.host import SYSTEM, ScriptedHost
 from vectors.adapter.members import MalformedError, Members, Unsupported
 from vectors.adapter.run import CLASSES, GRAMMARS, observe
 
@@ -46,7 +46,7 @@ def hello() -> JsonValue:
         "profiles": list(GRAMMARS),
         "capabilities": list(CAPABILITIES),
         "systemAddress": SYSTEM,
-        "gateTypes": list(GATE_TYPES),
+        "gateTypes": list(ScriptedHost.gate_types),
         "render": {
             "quotePrefix": FORMS.quote_prefix,
             "header": FORMS.header,

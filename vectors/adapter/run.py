@@ -189,6 +189,7 @@ class Run:
             target,
             grammar=self.host.grammar,
             system_address=self.host.system_address,
+            gate_types=self.host.gate_types,
             received=_received(step),
         )
         return {}

@@ -1,7 +1,9 @@
 """Rows that stand for state an older build or another host wrote, which no send could produce now (section 12.4.2)."""
 
+from core.channels import REGISTERS
 from core.store import Store
 from core.store.deliveries import insert_deliveries
+from core.store.effects import record_applied
 from core.store.messages import insert_message
 from core.store.registers import edit
 from core.timestamp import timestamp
@@ -16,6 +18,6 @@ def seed(store: Store, given: Given) -> None:
             insert_message(db, message)
         insert_deliveries(db, given.rows.deliveries)
         for gate in given.rows.applied_gates:
-            db.execute("INSERT INTO effects (gate, applied_at) VALUES (?, ?)", (gate, now))
+            record_applied(db, gate, now)
         for name, members in given.channels.items():
-            edit(db, "channel", name, dict.fromkeys(members, True))
+            edit(db, REGISTERS, name, dict.fromkeys(members, True))

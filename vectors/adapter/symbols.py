@@ -35,7 +35,10 @@ class Symbols:
         if isinstance(value, list):
             return [self.resolve(each, messages) for each in value]
         if isinstance(value, dict):
-            return {name: self.resolve(each, messages) for name, each in value.items()}
+            return {
+                str(self.resolve(name, messages)): self.resolve(each, messages)
+                for name, each in value.items()
+            }
         return value
 
     def _id(self, found: re.Match[str], messages: Callable[[], Iterable[Message]]) -> str | None:
