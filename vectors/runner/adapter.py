@@ -49,6 +49,7 @@ class Adapter:
         os.set_blocking(self._stdin.fileno(), False)
         os.set_blocking(self._stdout.fileno(), False)
         self._read = bytearray()
+        self._asked = False  # whether what it writes first answers hello is told by what that is
         self._logging = threading.Thread(target=_pass_on, args=(stderr, log), daemon=True)
         self._logging.start()
 
@@ -66,9 +67,9 @@ class Adapter:
         Raises AdapterFault when none came in that time, or what came is no answer.
         """
         deadline = time.monotonic() + seconds
-        self._receive()
-        if self._read:
-            raise AdapterFault("the adapter wrote before it was asked")
+        if self._asked:
+            self._refuse_more()
+        self._asked = True
         self._write(line, deadline, seconds)
         return _json(self._line(deadline, seconds))
 
@@ -76,15 +77,16 @@ class Adapter:
         """Tell the adapter to exit, and wait for it; return how it did not do so as it must, if it did not."""
         deadline = time.monotonic() + seconds
         try:
+            self._refuse_more()
             self._write({"dmp": "bye"}, deadline, seconds)
             self._stdin.close()
             while self._receive():
                 self._read.clear()
                 self._wait(self._stdout, selectors.EVENT_READ, deadline, seconds)
             code = self._process.wait(max(0.0, deadline - time.monotonic()))
-        except (AdapterFault, subprocess.TimeoutExpired):
-            code = self._process.poll()
-        if code is None:
+        except AdapterFault as fault:
+            return f"{fault}; it was told bye"
+        except subprocess.TimeoutExpired:
             return f"the adapter did not exit within {seconds:g} s of bye"
         return (
             None if code == 0 else f"the adapter answered bye and {_ending(code)}, where it must exit with 0"
@@ -127,6 +129,11 @@ class Adapter:
         line = bytes(self._read[:end])
         del self._read[: end + 1]
         return line.removesuffix(b"\r")
+
+    def _refuse_more(self) -> None:
+        self._receive()
+        if self._read:
+            raise AdapterFault("the adapter wrote before it was asked")
 
     def _receive(self) -> bool:
         """Take what the adapter has written, without waiting; return whether it may write more."""

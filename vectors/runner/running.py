@@ -11,6 +11,7 @@ from vectors.runner.adapter import AdapterFault
 from vectors.runner.document import VERSION
 from vectors.runner.hello import Hello, read_hello
 from vectors.runner.judge import judge
+from vectors.runner.matching import shown
 from vectors.runner.observation import read_observation
 from vectors.runner.shape import ShapeError
 from vectors.runner.vector import JsonObject, Vector
@@ -132,19 +133,12 @@ class Run:
     def _ask(self, vector: JsonObject) -> JsonObject:
         """Run a vector and return the line that answers it."""
         process = self._running()
+        question = {name: value for name, value in vector.items() if name != "then"}
         try:
-            answer = process.ask(
-                {"dmp": "run", "vector": {name: value for name, value in vector.items() if name != "then"}},
-                self._seconds,
-            )
-            if not isinstance(answer, dict) or answer.get("dmp") not in ("observation", "unsupported"):
-                raise AdapterFault("the adapter answered with neither an observation nor unsupported")
-            if answer.get("id") != vector["id"]:
-                raise AdapterFault(f"the adapter answered for another vector, {answer.get('id')!r}")
+            return _answer(process.ask({"dmp": "run", "vector": question}, self._seconds), vector["id"])
         except AdapterFault:
             self._drop()
             raise
-        return answer
 
     def _running(self) -> Process:
         """Return the adapter, started again when it was dropped. Raises AdapterFault when it no longer may."""
@@ -175,3 +169,11 @@ class Run:
         if self._process is not None:
             self._process.kill()
             self._process = None
+
+
+def _answer(line: JsonValue, vector: str) -> JsonObject:
+    if not isinstance(line, dict) or line.get("dmp") not in ("observation", "unsupported"):
+        raise AdapterFault("the adapter answered with neither an observation nor unsupported")
+    if line.get("id") != vector:
+        raise AdapterFault(f"the adapter answered for another vector: {shown(line.get('id'))}")
+    return line
