@@ -9,6 +9,7 @@ import argparse
 import os
 import sqlite3
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -25,12 +26,21 @@ TABLES = {"messages": "id", "deliveries": "message", "remote_rows": "message", "
 BODY = "Ship it? The build is green and the notes are written. " * 4
 
 
-def rows_of(db: sqlite3.Connection, message: str) -> list[tuple[str, tuple[Any, ...]]]:
-    """The statements and values that put one message's rows back as they are."""
+Statements = list[tuple[str, tuple[Any, ...]]]
+
+
+def rows_of_tables(db: sqlite3.Connection, message: str, tables: Mapping[str, str]) -> Statements:
+    """The statements and values that put one message's rows back as they are; `tables` names its column in each."""
     found = []
-    for table, column in TABLES.items():
+    for table, column in tables.items():
         for row in db.execute(f"SELECT * FROM {table} WHERE {column} = ?", (message,)):
             found.append((f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row))
+    return found
+
+
+def rows_of(db: sqlite3.Connection, message: str) -> Statements:
+    """The same, with the outbox row and the clock of a message that leaves this replica."""
+    found = rows_of_tables(db, message, TABLES)
     outbox = "SELECT kind, content_json, readers_json FROM outbox ORDER BY id DESC LIMIT 1"
     row = db.execute(outbox).fetchone()
     found.append(("INSERT INTO outbox (kind, content_json, readers_json) VALUES (?, ?, ?)", row))
@@ -39,7 +49,7 @@ def rows_of(db: sqlite3.Connection, message: str) -> list[tuple[str, tuple[Any, 
     return found
 
 
-def send(machine: Machine, count: int) -> tuple[float, list[list[tuple[str, tuple[Any, ...]]]]]:
+def send(machine: Machine, count: int) -> tuple[float, list[Statements]]:
     """Send `count` messages; the seconds it took, and the rows each of them made."""
     given = SendInput(to=("human:bob",), kind="message", body=BODY)
     sender = Sender(machine.node.address, can_decide=True)
@@ -53,7 +63,7 @@ def send(machine: Machine, count: int) -> tuple[float, list[list[tuple[str, tupl
     return spent, rows
 
 
-def commit(db: sqlite3.Connection, rows: list[list[tuple[str, tuple[Any, ...]]]]) -> float:
+def commit(db: sqlite3.Connection, rows: list[Statements]) -> float:
     """Commit the rows of each message in a transaction of its own; the seconds it took."""
     start = time.perf_counter()
     for statements in rows:
