@@ -84,7 +84,7 @@ class Engine:
         dispatchers = dispatchers or Lone()
         self._outbox = Outbox(store, host, clock, self.federation, dispatchers)
         self.waking = Waking(store, host, self._tell)
-        self._breaker = Breaker(store, host, clock, self._say, self.announce)
+        self.breaker = Breaker(store, host, clock, self._say, self.announce)
         self._gates = Gates(
             store, host, clock, self.federation, dispatchers, self._outbox, self._say, self.waking.approved
         )
@@ -102,7 +102,7 @@ class Engine:
             except IgnoredError as found:
                 self._gates.void(found.gate)
             except PausedError as paused:
-                self._breaker.tell(paused)
+                self.breaker.tell(paused)
                 raise
 
     def _send(self, sender: Sender, given: SendInput, received: bool) -> Sent:
@@ -423,8 +423,13 @@ class Engine:
     def _say(
         self, db: Connection, given: SendInput, replied: Message
     ) -> tuple[Message, tuple[Delivery, ...]]:
-        """Store a reply of the host itself, inside an open transaction. Raises DmpError as `_store` does."""
-        return self._store(db, Sender(self.host.system_address), given, replied)
+        """Store a reply of the host itself, inside an open transaction.
+
+        Raises DmpError, before anything of it is stored, where it is not valid or cannot be resolved.
+        """
+        system = Sender(self.host.system_address)
+        self._validate(system, given, replied)
+        return self._store(db, system, given, replied)
 
     def _tell(self, given: SendInput) -> Sent:
         """Send as the host itself. Raises DmpError as `send` does."""

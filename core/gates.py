@@ -156,7 +156,7 @@ class Gates:
 
     def _notice(self, db: Connection, gate: Message, answer: Message) -> Stored | None:
         """Store the notice that tells the answerer's owner; None where it has none, or cannot be told."""
-        owner = self.host.owner(answer.sender)
+        owner = self._owner(answer.sender)
         if owner is None:
             return None
         body = (
@@ -167,6 +167,13 @@ class Gates:
             return self.say(db, SendInput((owner,), "notice", body, reply_to=gate.id), gate)
         except DmpError as error:  # refused before anything of it was stored
             _log.warning("nobody was told that an answer to gate %s was set aside: %s", gate.id, error)
+            return None
+
+    def _owner(self, target: str) -> str | None:
+        try:
+            return self.host.owner(target)
+        except Exception as error:  # noqa: BLE001 - the answer is set aside whoever is told
+            _log.warning("no owner to tell that an answer was set aside: %s", type(error).__name__)
             return None
 
     # Recovery
