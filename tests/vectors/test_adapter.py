@@ -39,10 +39,10 @@ def send(*to: str, by: dict[str, Any] = ADA, **rest: Any) -> dict[str, Any]:
 def talk(*lines: dict[str, Any] | bytes) -> list[Any]:
     """Say lines to an adapter and return what it answers."""
     said = [line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n" for line in lines]
-    written: list[bytes] = []
-    converse(said, written.append)
-    assert all(line.endswith(b"\n") and line.count(b"\n") == 1 for line in written)
-    return [json.loads(line) for line in written]
+    answers = io.BytesIO()
+    converse(said, answers)
+    assert answers.getvalue().isascii()
+    return [json.loads(line) for line in answers.getvalue().splitlines()]
 
 
 def observed(*steps: dict[str, Any], **given: Any) -> Any:

@@ -1,9 +1,9 @@
 """The adapter's side of the conversation with the runner, one JSON object a line (sections 12.4.7, D.2)."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from importlib.metadata import version
-from typing import Final
+from typing import BinaryIO, Final
 
 from core.presentation import FORMS
 from crypto.canonical import JsonError, JsonValue, decode, parse
@@ -20,7 +20,7 @@ class CrashError(Exception):
     """A vector whose run raised what no run may raise, which is the exception's cause: a bug of this host."""
 
 
-def converse(lines: Iterable[bytes], write: Callable[[bytes], object]) -> None:
+def converse(lines: Iterable[bytes], answers: BinaryIO) -> None:
     """Answer the runner's lines until it says bye or says no more.
 
     Raises MalformedError for a line that section 12.4.7 does not have, and CrashError.
@@ -34,7 +34,10 @@ def converse(lines: Iterable[bytes], write: Callable[[bytes], object]) -> None:
             answer = hello() if word == "hello" else _run(said.object("vector"))
         except (JsonError, MalformedError) as error:
             raise MalformedError(f"line {number}: {error}") from None
-        write(json.dumps(answer).encode() + b"\n")  # in ASCII: no reader takes an escape for a line's end
+        answers.write(
+            json.dumps(answer).encode() + b"\n"
+        )  # ASCII: no reader takes an escape for a line's end
+        answers.flush()
 
 
 def hello() -> JsonValue:

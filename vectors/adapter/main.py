@@ -18,7 +18,7 @@ def conformance_adapter(cli: Cli) -> None:
     from vectors.adapter.members import MalformedError
 
     try:
-        converse(sys.stdin.buffer, _write)
+        converse(sys.stdin.buffer, sys.stdout.buffer)
     except MalformedError as error:
         raise Failure("malformed", str(error), exit=USAGE) from None
     except CrashError as error:
@@ -26,8 +26,3 @@ def conformance_adapter(cli: Cli) -> None:
             traceback.print_exception(error.__cause__)
         hint = "give the adapter --verbose to see where it happened"
         raise Failure("bug", str(error), hint=hint, exit=BUG) from None
-
-
-def _write(line: bytes) -> None:
-    sys.stdout.buffer.write(line)
-    sys.stdout.buffer.flush()
