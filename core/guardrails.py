@@ -41,7 +41,7 @@ class PausedError(DmpError):
 
 
 def is_over_quota(db: Connection, host: Host, sender: str, now_ms: int, origin: str | None = None) -> bool:
-    """Whether a sender's next urgent message is one too many.
+    """Whether a sender's next urgent message, which is not stored yet, is one too many.
 
     `origin` is the replica that the message came from, None for this one: the quota is each sender's on each.
     """

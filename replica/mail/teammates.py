@@ -6,10 +6,10 @@ will carry it commit together. Nothing here signs, seals or touches a network.
 
 from collections.abc import Callable, Sequence
 
-from core.errors import conflict, forbidden, invalid
+from core.errors import DmpError, conflict, forbidden, invalid
 from core.federation import LOCAL, Placement, Target
 from core.gate_data import data_type
-from core.message import Delivery, Message
+from core.message import Delivery, Message, Via
 from core.store import Store
 from core.store.deliveries import deliveries_of
 from core.store.messages import message_by_id
@@ -47,7 +47,9 @@ class Teammates:
     def place(self, message: Message, target: Target) -> Placement:
         """Where `target` lives: here, elsewhere or both (federation wire 9.3).
 
-        Raises DmpError `forbidden` on the caller's `to[i]` when the message is local-only and the target is not.
+        What may not leave, a member of a channel elsewhere goes without; and so do the other homes of whom this
+        host's own system tells something. Raises DmpError `forbidden` for any other such target: on `data` where
+        that is gate data, else on the caller's `to[i]`.
         """
         team = self._team()
         if team is None:
@@ -56,14 +58,23 @@ class Teammates:
         elsewhere = tuple(name for name in found if name != self._me)
         if not elsewhere:
             return LOCAL
+        here = self._me in found
+        own_word = here and message.sender == SYSTEM_ADDRESS
         if team.view.members[self._me].observer:
+            if own_word:
+                return LOCAL
             raise forbidden(
                 target.field, "this machine observes the team, and what it says is not believed there"
             )
         replied = None if message.reply_to is None else message_by_id(self._store.db, message.reply_to)
         root = None if message.reply_to is None else message_by_id(self._store.db, message.thread)
-        refuse_local_only(message, replied, root, target.field)
-        return Placement(local=self._me in found, homes=elsewhere)
+        try:
+            refuse_local_only(message, replied, root, target.field)
+        except DmpError:
+            if own_word or target.via is Via.CHANNEL:
+                return Placement(local=here)
+            raise
+        return Placement(local=here, homes=elsewhere)
 
     def stored(self, message: Message, placements: Sequence[tuple[Target, Placement]]) -> None:
         """Add the remote rows of a local send, and the outbox row that will carry it."""
