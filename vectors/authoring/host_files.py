@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from vectors.authoring.envelope import addresses, inputs, limits, lines, references
-from vectors.authoring.host_core import resolution, stored, threads
+from vectors.authoring.host_core import order, questions, resolution, retries, stored, threads
 from vectors.authoring.host_steps import file_of
 from vectors.authoring.kit import Json
 from vectors.authoring.layout import write_json
@@ -17,7 +17,11 @@ AREAS: Final[dict[tuple[str, str], list[Json]]] = {
     ("envelope", "limits"): limits.VECTORS,
     ("envelope", "lines"): lines.VECTORS,
     ("envelope", "references"): references.VECTORS,
+    ("host-core", "closing"): questions.CLOSING,
+    ("host-core", "order"): order.VECTORS,
+    ("host-core", "questions"): questions.QUESTIONS,
     ("host-core", "resolution"): resolution.VECTORS,
+    ("host-core", "retries"): retries.VECTORS,
     ("host-core", "rewriting"): threads.REWRITING,
     ("host-core", "stored"): stored.VECTORS,
     ("host-core", "threads"): threads.VECTORS,
