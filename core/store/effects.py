@@ -48,3 +48,9 @@ def applied_gates(db: sqlite3.Connection) -> list[str]:
     """Return the ids of the gates whose effect was applied, in their order."""
     query = "SELECT gate FROM effects WHERE applied_at IS NOT NULL ORDER BY gate"
     return [row[0] for row in db.execute(query)]
+
+
+def is_applied(db: sqlite3.Connection, gate: str) -> bool:
+    """Return whether a gate's effect was applied."""
+    query = "SELECT 1 FROM effects WHERE gate = ? AND applied_at IS NOT NULL"
+    return db.execute(query, (gate,)).fetchone() is not None

@@ -27,6 +27,7 @@ _OPEN_WITH_DATA: Final = (
     f"SELECT {_COLUMNS} FROM messages AS question WHERE {_WITH_DATA} AND NOT EXISTS"
     " (SELECT 1 FROM messages WHERE reply_to = question.id AND kind = 'answer') ORDER BY position"
 )
+_ALL_WITH_DATA: Final = f"SELECT {_COLUMNS} FROM messages WHERE {_WITH_DATA} ORDER BY position"
 _UNAPPLIED: Final = (
     f"SELECT {_COLUMNS} FROM messages AS question WHERE {_WITH_DATA}"
     " AND EXISTS (SELECT 1 FROM messages WHERE reply_to = question.id AND kind = 'answer')"
@@ -104,6 +105,11 @@ def open_blocking_questions(db: sqlite3.Connection) -> list[Message]:
 def open_questions_with_data(db: sqlite3.Connection) -> list[Message]:
     """Return the questions and handoffs with data and without an answer, in order of arrival."""
     return _all(db, _OPEN_WITH_DATA)
+
+
+def questions_with_data(db: sqlite3.Connection) -> list[Message]:
+    """Return the questions and handoffs with data, answered or not, in order of arrival."""
+    return _all(db, _ALL_WITH_DATA)
 
 
 def unapplied_questions_with_data(db: sqlite3.Connection) -> list[Message]:

@@ -1,10 +1,11 @@
 """`dmp inbox` and `dmp open`: what came in, and what waits for an answer."""
 
+from collections.abc import Collection
 from typing import Final
 
 import click
 
-from core.message import Delivery, Message
+from core.message import Delivery, Message, State
 from replica.cli.context import Cli, command, pass_cli
 from replica.cli.messages import (
     UNREAD,
@@ -19,6 +20,7 @@ from replica.cli.messages import (
 )
 from replica.cli.screen import Screen
 from replica.cli.text import counted, lines, moment
+from replica.host.principals import mailboxes
 from replica.node import Node
 
 FIRST_CHARACTERS: Final = 160
@@ -35,12 +37,18 @@ FIRST_CHARACTERS: Final = 160
     metavar="N",
     help="At most the newest N.",
 )
+@click.option(
+    "--as",
+    "whose",
+    metavar="ADDRESS",
+    help="The mail of a session, a work item or an agent of yours; a session's has its work item's too.",
+)
 @pass_cli
-def inbox(cli: Cli, unread: bool, limit: int) -> None:
+def inbox(cli: Cli, unread: bool, limit: int, whose: str | None) -> None:
     """List your mail on this machine, the newest last."""
     screen = cli.screen
     with cli.node() as node:
-        found = node.engine.inbox(node.address, UNREAD if unread else None)
+        found = _mail(node, mailboxes(node, whose), UNREAD if unread else None)
         shown = found[-limit:]
         if cli.as_json:
             screen.document(
@@ -87,6 +95,14 @@ def open_questions(cli: Cli) -> None:
                 screen.exact(f"  {cli.command(reply_command(message))}")
     if not found:
         screen.say("No open questions.")
+
+
+def _mail(
+    node: Node, addresses: Collection[str], states: Collection[State] | None
+) -> list[tuple[Delivery, Message]]:
+    """The mail of several addresses, in the order in which it was delivered."""
+    found = [each for address in addresses for each in node.engine.inbox(address, states)]
+    return found if len(addresses) == 1 else sorted(found, key=lambda each: each[0].id)
 
 
 def _show(screen: Screen, node: Node, delivery: Delivery, message: Message) -> None:

@@ -3,6 +3,7 @@
 import click
 
 from core.errors import not_found
+from core.inputs import Sender
 from core.message import Message
 from replica.cli.context import Cli, command, pass_cli
 from replica.cli.messages import (
@@ -18,23 +19,28 @@ from replica.cli.messages import (
     row_json,
 )
 from replica.cli.screen import Screen
+from replica.host.principals import mailboxes
 from replica.node import Node
 from replica.records import outbox, remote
 
 
 @command("read")
 @click.argument("message_id", metavar="ID")
+@click.option(
+    "--as", "whose", metavar="ADDRESS", help="Read as a session or an agent of yours; by default as yourself."
+)
 @pass_cli
-def read(cli: Cli, message_id: str) -> None:
+def read(cli: Cli, message_id: str, whose: str | None) -> None:
     """Show a message, and mark it as read.
 
     Its sender is told that you read it.
     """
     screen = cli.screen
     with cli.node() as node:
-        message = _message(node, message_id)
+        own = mailboxes(node, whose)
+        message = _message(node, own[0], message_id)
         deliveries = [
-            node.engine.mark_read(delivery.id) if delivery.recipient == node.address else delivery
+            node.engine.mark_read(delivery.id) if delivery.recipient in own else delivery
             for delivery in node.engine.deliveries(message.id)
         ]
         if cli.as_json:
@@ -92,9 +98,11 @@ def thread(cli: Cli, message_id: str) -> None:
             screen.say(*(f"  {line}" for line in delivery_texts(node, message, waiting)))
 
 
-def _message(node: Node, message_id: str) -> Message:
+def _message(node: Node, reader: str, message_id: str) -> Message:
+    """A message that its reader may read; one that is not there and one of others look alike (section 13.5)."""
     found = node.engine.message(message_id)
-    if found is None:
+    may = node.engine.can_read(Sender(reader, can_decide=reader == node.address), message_id)
+    if found is None or not may:
         raise not_found("ID", "no message has that id; `dmp inbox` lists those you have")
     return found
 

@@ -4,7 +4,7 @@ import click
 
 from core.engine import Sent
 from core.errors import invalid
-from core.inputs import ReplyInput, Sender, SendInput
+from core.inputs import ReplyInput, SendInput
 from core.message import ABSENT, Data, Message, Ref, Standing
 from crypto.canonical import JsonError, JsonValue, parse
 from replica.cli import given
@@ -12,8 +12,16 @@ from replica.cli.context import Cli, command, pass_cli
 from replica.cli.messages import delivery_json, kept_here, message_json, replica_text, row_json
 from replica.cli.standing import Signing, no_part, signing
 from replica.cli.text import listing
+from replica.host.principals import sender
 from replica.node import Node
 from replica.records import remote
+
+acting_as = click.option(
+    "--as",
+    "acting",
+    metavar="ADDRESS",
+    help="Send as a live session or an approved agent of yours; by default as yourself.",
+)
 
 
 @command("send")
@@ -33,13 +41,19 @@ from replica.records import remote
     help="An answer that a question offers; may be repeated. With --kind answer: the one chosen.",
 )
 @click.option("--blocking", is_flag=True, help="You wait for the answer to this question.")
-@click.option("--urgent", is_flag=True, help="Mark it as urgent.")
+@click.option("--urgent", is_flag=True, help="Push it also to those a channel reaches.")
+@click.option("--wake", is_flag=True, help="Ask to have a session started for a work item that has none.")
 @click.option("--reply-to", metavar="ID", help="The message it replies to.")
 @click.option(
     "--ref", "refs", multiple=True, metavar="TYPE:ID", help="What it is about: commit:1a2b3c, file:a.py."
 )
-@click.option("--data", metavar="JSON", help="Data for programs; give it a type that starts with x-.")
+@click.option(
+    "--data",
+    metavar="JSON",
+    help="Data for programs, with a type that starts with x-; or a session's scope gate.",
+)
 @click.option("--session", metavar="TEXT", help="The session it was sent from.")
+@acting_as
 @click.option("--idempotency-key", metavar="TEXT", help="Send once, however often this command is run.")
 @pass_cli
 def send(
@@ -49,10 +63,12 @@ def send(
     choices: tuple[str, ...],
     blocking: bool,
     urgent: bool,
+    wake: bool,
     reply_to: str | None,
     refs: tuple[str, ...],
     data: str | None,
     session: str | None,
+    acting: str | None,
     idempotency_key: str | None,
 ) -> None:
     """Send BODY to one or more addresses, such as human:bob.
@@ -77,30 +93,68 @@ def send(
         blocking=blocking,
         choices=choices if choices and kind != "answer" else None,
         choice=choices[0] if choices and kind == "answer" else None,
+        wake="request" if wake else "none",
         idempotency_key=idempotency_key,
     )
-    with cli.node() as node:
-        _tell(cli, node, node.engine.send(_sender(node), sent))
+    with cli.acting() as node:
+        _tell(cli, node, node.engine.send(sender(node, acting), sent))
 
 
 @command("reply")
 @click.argument("message", metavar="ID")
 @click.argument("body", required=False, default="")
 @click.option("--choice", metavar="TEXT", help="The choice made, where the question offers some.")
+@acting_as
 @click.option("--idempotency-key", metavar="TEXT", help="Send once, however often this command is run.")
 @pass_cli
-def reply(cli: Cli, message: str, body: str, choice: str | None, idempotency_key: str | None) -> None:
+def reply(
+    cli: Cli, message: str, body: str, choice: str | None, acting: str | None, idempotency_key: str | None
+) -> None:
     """Reply to the sender of a message, or answer a question.
 
     BODY may be left out where a choice says it all; a BODY of `-` is read from standard input.
     """
-    answer = ReplyInput(given.body(body), choice=choice, idempotency_key=idempotency_key)
-    with cli.node() as node:
-        _tell(cli, node, node.engine.reply(_sender(node), message, answer))
+    said = ReplyInput(given.body(body), choice=choice, idempotency_key=idempotency_key)
+    with cli.acting() as node:
+        _tell(cli, node, node.engine.reply(sender(node, acting), message, said))
 
 
-def _sender(node: Node) -> Sender:
-    return Sender(node.address, can_decide=True)
+@command("answer")
+@click.argument("question", metavar="ID")
+@click.argument("said", metavar="CHOICE|TEXT")
+@click.argument("body", required=False, default="", metavar="[TEXT]")
+@acting_as
+@pass_cli
+def answer(cli: Cli, question: str, said: str, body: str, acting: str | None) -> None:
+    """Answer a question, a handoff or a gate.
+
+    Say one of the choices it offers, and why if you like; or answer in your own words where it takes them.
+    """
+    with cli.acting() as node:
+        who = sender(node, acting)
+        asked = node.engine.message(question)
+        choice = said if asked is not None and said in (asked.choices or ()) else None
+        if choice is None and body:
+            raise invalid("choice", "that is none of the choices it offers; give one of them, to the letter")
+        text = body if choice is not None else said
+        _tell(cli, node, node.engine.reply(who, question, ReplyInput(given.body(text), choice=choice)))
+
+
+@command("close")
+@click.argument("question", metavar="ID")
+@click.argument("reason")
+@pass_cli
+def close(cli: Cli, question: str, reason: str) -> None:
+    """Close a question, a handoff or a gate that was asked here, without an answer.
+
+    Nothing follows from it, and nobody can answer it any more; REASON is kept with it.
+    """
+    with cli.acting() as node:
+        closed = node.engine.close(question, reason)
+    if cli.as_json:
+        cli.screen.document({"message": message_json(closed)})
+    else:
+        cli.screen.say(f"Closed {question}.")
 
 
 def _ref(text: str, index: int) -> Ref:
@@ -138,6 +192,7 @@ def _tell(cli: Cli, node: Node, sent: Sent) -> None:
             {
                 "message": message_json(message),
                 "replayed": sent.replayed,
+                "downgraded": sent.downgraded,
                 "deliveries": [delivery_json(each) for each in sent.deliveries],
                 "remote": [row_json(row) for row in rows],
                 "readers": [_reader_json(node, reader) for reader in readers],
@@ -146,6 +201,8 @@ def _tell(cli: Cli, node: Node, sent: Sent) -> None:
         )
         return
     screen.say(f"{'Sent before' if sent.replayed else 'Sent'}: {message.id}")
+    if sent.downgraded:
+        screen.say("It is not urgent: its sender sent as many urgent messages this hour as one may.")
     if readers:
         who = listing([replica_text(node, reader) for reader in readers])
         screen.say(f"Who can read it, as of now, besides this machine: {who}.")

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from core.address import DISPATCH, parse_address
-from core.errors import conflict, forbidden, invalid, not_found
+from core.address import DISPATCH, Address, parse_address
+from core.errors import DmpError, conflict, forbidden, invalid, not_found
 from core.host import AgentStatus
 from core.store import registers
 from core.text import is_blank, is_one_line
@@ -70,13 +70,21 @@ def mute(db: sqlite3.Connection, address: str, muted: bool) -> None:
     registers.edit(db, MUTE, address, {"muted": muted})
 
 
+def address_of(text: str, handle: str) -> str:
+    """The address of an agent that is named by it, or a person's own by its name alone.
+
+    Raises DmpError `invalid` on `agent`.
+    """
+    return _parse(text, handle).text
+
+
 def own_address(text: str, handle: str) -> str:
-    """The address of an agent of a person's own, named by it or by its name alone.
+    """The address of an agent of a person's own, named as in `address_of`.
 
     Raises DmpError: `invalid` on `agent` for what is none or is reserved; `forbidden` there for another
     person's.
     """
-    parsed = parse_address(text if ":" in text else f"agent:{handle}/{text}", "agent", DISPATCH)
+    parsed = _parse(text, handle)
     if parsed.kind != "agent" or parsed.operator is None:
         raise invalid("agent", f"an agent's address is agent:{handle}/NAME")
     if parsed.operator != handle:
@@ -84,6 +92,10 @@ def own_address(text: str, handle: str) -> str:
     if parsed.text == SYSTEM_ADDRESS or never_federates(parsed.text):
         raise invalid("agent", f"the name {parsed.handle} is reserved; choose another")
     return parsed.text
+
+
+def _parse(text: str, handle: str) -> Address:
+    return parse_address(text if ":" in text else f"agent:{handle}/{text}", "agent", DISPATCH)
 
 
 def register(
@@ -117,6 +129,11 @@ def register(
 def decide(db: sqlite3.Connection, address: str, status: AgentStatus) -> None:
     """Set a registration's status, inside an open transaction."""
     registers.edit(db, KIND, address, {"status": status})
+
+
+def not_pending(agent: Agent) -> DmpError:
+    """The refusal to approve an agent that was revoked."""
+    return conflict("agent", f"{agent.address} was revoked; register it again to have it approved")
 
 
 def gate_key(agent: Agent) -> str:

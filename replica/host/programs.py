@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 _SHELL: Final = "/bin/sh"
 _PAUSE: Final = 0.02
@@ -31,12 +31,13 @@ def run_program(
     *,
     seconds: float,
     ended: Callable[[], bool] = lambda: False,
-    out: IO[bytes] | None = None,
+    quiet: bool = True,
 ) -> None:
     """Run a line of the shell with `given` on its standard input, and wait until it ends.
 
-    What it prints goes to `out`, or nowhere. Raises ProgramError when it ends with another code than 0, takes
-    longer than `seconds`, or cannot be started; and when `ended` says that there is nothing to wait for any more.
+    What it prints goes nowhere, or to this process's standard output when it is not `quiet`. Raises ProgramError
+    when it ends with another code than 0, takes longer than `seconds`, or cannot be started; and when `ended`
+    says that there is nothing to wait for any more.
     """
     # Files and no pipes: whatever it leaves running may keep them open, and nobody waits for that.
     with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
@@ -46,7 +47,7 @@ def run_program(
             process = subprocess.Popen(
                 [_SHELL, "-c", command],
                 stdin=stdin,
-                stdout=subprocess.DEVNULL if out is None else out,
+                stdout=subprocess.DEVNULL if quiet else None,
                 stderr=stderr,
                 env={**os.environ, **variables},
                 start_new_session=True,
@@ -54,7 +55,7 @@ def run_program(
         except OSError as error:
             raise ProgramError(f"it cannot be started: {error.strerror or error}") from error
         if not _wait(process, seconds, ended):
-            raise ProgramError(f"it took longer than {seconds:g} seconds")
+            raise ProgramError("the session ended" if ended() else f"it took longer than {seconds:g} seconds")
         if process.returncode:
             stderr.seek(0)
             raise ProgramError(_first_line(stderr.read(_HEAD)) or _how(process.returncode))

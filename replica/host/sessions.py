@@ -6,6 +6,7 @@ names of the fields are those of a presence op (federation wire 8.2).
 """
 
 import sqlite3
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ EXECUTE: Final = "execute"
 AUXILIARY: Final = "auxiliary"
 
 _ID_BYTES: Final = 5
+_PAUSE: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,15 @@ class Sessions:
             raise conflict("session", f"{address} is live: another process is attached to it")
         return lock
 
+    def wait_until_free(self, address: str, seconds: float) -> bool:
+        """Wait until no process is a session any more; False where that takes longer than `seconds`."""
+        until = time.monotonic() + seconds
+        while self.is_held(address):
+            if time.monotonic() > until:
+                return False
+            time.sleep(_PAUSE)
+        return True
+
     def begin(self, session: Session) -> None:
         """Mark a session live whose lock is held, inside an open transaction.
 
@@ -131,14 +142,19 @@ class Sessions:
         item has another live session.
         """
         self.need_own(session)
-        other = None if session.task is None else self.live_of(session.task)
-        if other is not None and other.address != session.address:
+        if session.task is not None:
+            self.need_free(session.task, session.address)
+        registers.edit(self._db, KIND, session.address, {"live": True, "endedAt": None})
+
+    def need_free(self, work_item: str, session: str | None = None) -> None:
+        """Check that a work item has no live session but this one. Raises DmpError `conflict` on `task`."""
+        other = self.live_of(work_item)
+        if other is not None and other.address != session:
             raise conflict(
                 "task",
-                f"{session.task} has a live session, {other.address}, and takes one at a time; end that one "
-                f"first with `dmp session end {other.id}`",
+                f"{work_item} has a live session, {other.address}, and takes one at a time; end that one first "
+                f"with `dmp session end {other.id}`",
             )
-        registers.edit(self._db, KIND, session.address, {"live": True, "endedAt": None})
 
     def end(self, session: Session, *, now: str) -> None:
         """Mark a session ended, inside an open transaction; one that is not marked live stays as it is."""
