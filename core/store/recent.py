@@ -14,7 +14,8 @@ from crypto.canonical import parse
 _SINCE: Final = "coalesce(received_at, created_at) >= ?"
 _URGENT: Final = f"SELECT count(*) FROM messages WHERE urgent = 1 AND sender = ? AND origin IS ? AND {_SINCE}"
 _BY_AGENTS: Final = f"thread = ? AND sender NOT BETWEEN 'human:' AND 'human;' AND {_SINCE}"
-_TURNS: Final = f"SELECT count(*) FROM messages WHERE {_BY_AGENTS} AND (sender <> ? OR origin IS NOT NULL)"  # not the system's
+# The system of this host takes no turns; another host's is an agent.
+_TURNS: Final = f"SELECT count(*) FROM messages WHERE {_BY_AGENTS} AND (sender <> ? OR origin IS NOT NULL)"
 _NOTICES: Final = (
     f"SELECT data FROM messages WHERE {_BY_AGENTS}"
     " AND sender = ? AND origin IS NULL AND kind = 'notice' AND data IS NOT NULL"

@@ -40,6 +40,10 @@ OF_THE_CORE_ALONE = {
     CorePoint.DISPATCHED,
     CorePoint.RECOVER,
     CorePoint.MEMBERSHIP,
+    CorePoint.CLAIM,
+    CorePoint.EFFECT,
+    CorePoint.VOID,
+    CorePoint.NOTICE,
 }
 """Core commits that no command of a replica reaches yet; the core's own tests visit them."""
 
