@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from core.address import CORE
+from core.dispatchers import Dispatchers
 from core.engine import Engine
 from core.errors import Code, DmpError
 from core.federation import LOCAL, Alone, Federation, Placement, Target
@@ -40,12 +41,18 @@ class World:
     now: int = NOW
 
 
-def world(path: Path | str = ":memory:", federation: Federation | None = None, **given: Any) -> World:
+def world(
+    path: Path | str = ":memory:",
+    federation: Federation | None = None,
+    dispatchers: Dispatchers | None = None,
+    **given: Any,
+) -> World:
     """Return a host with the work item t-000001, live in r-000001, unless `given` says otherwise."""
     given.setdefault("workItems", [{"id": "t-000001", "liveSession": RUN}, {"id": "t-000002"}])
     store = Store.open(path, MIGRATIONS)
     host = ScriptedHost(Given.from_json(given), CORE)
-    made = World(store, host, Engine(store, host, lambda: made.now, Ulids(os.urandom), federation))
+    engine = Engine(store, host, lambda: made.now, Ulids(os.urandom), federation, dispatchers)
+    made = World(store, host, engine)
     return made
 
 
