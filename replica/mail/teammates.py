@@ -48,8 +48,8 @@ class Teammates:
         """Where `target` lives: here, elsewhere or both (federation wire 9.3).
 
         What may not leave, a member of a channel elsewhere goes without; and so do the other homes of whom this
-        host's own system tells something. Raises DmpError `forbidden` for any other such target: on `data` where
-        that is gate data, else on the caller's `to[i]`.
+        host's own system, a session or an agent tells something. Raises DmpError `forbidden` for any other such
+        target: on `data` where that is gate data, else on the caller's `to[i]`.
         """
         team = self._team()
         if team is None:
@@ -59,7 +59,12 @@ class Teammates:
         if not elsewhere:
             return LOCAL
         here = self._me in found
-        own_word = here and message.sender == SYSTEM_ADDRESS
+        is_system = message.sender == SYSTEM_ADDRESS
+        own_word = here and is_system
+        if own_word and not self._was_shared(message):
+            return LOCAL
+        if not is_system and message.sender.startswith(("run:", "agent:")):
+            return self._of_a_program(target, here=here)
         if team.view.members[self._me].observer:
             if own_word:
                 return LOCAL
@@ -75,6 +80,26 @@ class Teammates:
                 return Placement(local=here)
             raise
         return Placement(local=here, homes=elsewhere)
+
+    def _was_shared(self, message: Message) -> bool:
+        """Whether other machines have what a notice is about; they believe no other (F.5, speaks for)."""
+        return bool(message.refs) and all(
+            ref.type == "message" and remote.readers_of(self._store.db, ref.id) for ref in message.refs
+        )
+
+    def _of_a_program(self, target: Target, *, here: bool) -> Placement:
+        """Where mail from a session or an agent goes: nowhere else, since no machine could tell whose it is.
+
+        A receiver believes it once it knows the sender's registration or presence, which this build does not
+        publish; it would keep the mail aside until then, and its sender would wait for nothing.
+        """
+        if here or target.via is Via.CHANNEL:
+            return Placement(local=here)
+        raise forbidden(
+            target.field,
+            f"mail from a session or an agent does not leave this machine yet, and {target.recipient} is on "
+            "another; have its person write",
+        )
 
     def stored(self, message: Message, placements: Sequence[tuple[Target, Placement]]) -> None:
         """Add the remote rows of a local send, and the outbox row that will carry it."""
