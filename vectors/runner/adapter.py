@@ -85,7 +85,7 @@ class Adapter:
                 self._wait(self._stdout, selectors.EVENT_READ, deadline, seconds)
             code = self._process.wait(max(0.0, deadline - time.monotonic()))
         except AdapterFault as fault:
-            return f"{fault}; it was told bye"
+            return f"told bye, {fault}"
         except subprocess.TimeoutExpired:
             return f"the adapter did not exit within {seconds:g} s of bye"
         return (

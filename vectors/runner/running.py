@@ -74,7 +74,7 @@ class Run:
         try:
             self.hello: Hello = self._greet()
         except AdapterFault as fault:
-            raise CannotRun(f"{fault}; it was asked for its hello") from None
+            raise CannotRun(f"asked for its hello, {fault}") from None
         except ShapeError as error:
             raise CannotRun(f"the adapter's hello is malformed: {error}") from None
         self._known = {symbols.SYSTEM: self.hello.system_address}

@@ -1,6 +1,7 @@
 """What people see of a run: progress and the adapter's log on standard error, the outcome on standard output."""
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -84,13 +85,19 @@ def tell(report: Report, path: Path) -> None:
 
 
 def _tell_vectors(screen: terminal.Screen, results: Sequence[Result], path: Path) -> None:
-    told = [each for each in results if each.outcome in (Outcome.FAIL, Outcome.ADAPTER_ERROR)]
-    told += [each for each in results if each.outcome is Outcome.SKIPPED and each.vector.level == "MUST"]
-    for result in told[:_MOST]:
+    failed = [each for each in results if each.outcome in (Outcome.FAIL, Outcome.ADAPTER_ERROR)]
+    for result in failed[:_MOST]:
         screen.say("", f"{result.outcome}  {result.vector.level}  {result.vector.id}")
         screen.say(*(f"  {reason}" for reason in result.reasons))
-    if len(told) > _MOST:
-        screen.say("", f"… and {len(told) - _MOST} more, in {path}")
+    if len(failed) > _MOST:
+        screen.say("", f"… and {len(failed) - _MOST} more, in {path}")
+    left_out = Counter(
+        (str(each.outcome), each.vector.level, "; ".join(each.reasons))
+        for each in results
+        if each.outcome in (Outcome.SKIPPED, Outcome.NOT_APPLICABLE)
+    )
+    for (outcome, level, reasons), times in left_out.items():
+        screen.say("", f"{outcome}  {level}  {times} vector{'s' if times > 1 else ''}", f"  {reasons}")
 
 
 def _logged(line: str) -> str:
