@@ -1,0 +1,66 @@
+"""Every rule of the document has a vector of this project's own, and every such vector shows a rule."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vectors.authoring.layout import write_json
+from vectors.rules import FOLDER, Rule, read_rules, rules
+
+KIT = Path(__file__).parents[2] / "vectors" / "kit"
+VECTORS: dict[str, dict[str, Any]] = {
+    vector["id"]: vector
+    for path in sorted(KIT.glob("*/*.json"))
+    for vector in json.loads(path.read_text(encoding="utf-8"))["vectors"]
+}
+RULES = rules()
+NAMED = {name for rule in RULES for name in rule.vectors}
+
+SECTIONS = [
+    *(f"3.{number}" for number in (1, 2, 3, 4, 5, 6, 7)),
+    *(f"4.{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8, 9)),
+    *(f"10.{number}" for number in (1, 2, 3)),
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.section}: {rule.rule}")
+def test_a_rule_names_vectors_of_its_section(rule: Rule) -> None:
+    assert [name for name in rule.vectors if name not in VECTORS] == []
+    assert [name for name in rule.vectors if rule.section not in VECTORS[name]["sections"]] == []
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_a_vector_shows_a_rule(name: str) -> None:
+    assert name in NAMED
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_section_has_rules(section: str) -> None:
+    assert any(rule.section == section for rule in RULES)
+
+
+def test_no_rule_is_said_twice() -> None:
+    said = [rule.rule for rule in RULES]
+    assert len(set(said)) == len(said)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.iterdir()), ids=lambda path: path.name)
+def test_a_file_of_rules_is_laid_out_as_the_kit_is(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text == write_json(json.loads(text))
+
+
+def test_a_rule_without_a_vector_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "section-3.json"
+    path.write_text('[{ "section": "3.1", "rule": "An address has a scheme.", "vectors": [] }]')
+    with pytest.raises(ValueError, match="or says why not"):
+        read_rules(path)
+
+
+def test_a_rule_with_both_vectors_and_a_reason_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "section-3.json"
+    path.write_text('[{ "section": "3.1", "rule": "A", "vectors": ["env.a.b"], "untested": "because" }]')
+    with pytest.raises(ValueError, match="or says why not"):
+        read_rules(path)
