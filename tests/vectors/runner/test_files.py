@@ -126,7 +126,7 @@ def damaged(change: Callable[[dict[str, Any]], None], folder: Path) -> Path:
 def test_a_malformed_file_is_refused(
     change: Callable[[dict[str, Any]], None], told: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(BadFile, match="sample.json") as refused:
+    with pytest.raises(BadFile, match=r"sample\.json") as refused:
         read_vectors(damaged(change, tmp_path))
     assert told in str(refused.value)
 

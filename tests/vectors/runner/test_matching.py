@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from crypto.canonical import JsonValue
 from vectors.runner.matching import differences, same, shown
 
 SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.floats(allow_nan=False) | st.text(max_size=4)
@@ -91,7 +92,7 @@ def test_one_number_written_in_two_ways_matches() -> None:
 
 
 def test_every_difference_is_told_with_its_place() -> None:
-    expected = {"a": {"b": 1, "c": 2}, "d": [3]}
+    expected: JsonValue = {"a": {"b": 1, "c": 2}, "d": [3]}
     assert list(differences(expected, {"a": {"b": 5}, "d": []}, "steps[0].result")) == [
         "steps[0].result.a.b: expected 1, got 5",
         "steps[0].result.a.c: expected 2, got nothing",

@@ -1,10 +1,11 @@
 """The names of messages, of the system address and of a gate type (section 12.4.4)."""
 
+from crypto.canonical import JsonValue
 from vectors.runner.symbols import SYSTEM, UNIMPLEMENTED, Names, found, holds, put
 
 
 def test_the_runners_own_symbols_are_replaced_everywhere() -> None:
-    value = {"to": ["$system", "x"], "$system": "from $system", "n": 1, "s": "$s1"}
+    value: JsonValue = {"to": ["$system", "x"], "$system": "from $system", "n": 1, "s": "$s1"}
     assert put(value, {SYSTEM: "agent:host"}) == {
         "to": ["agent:host", "x"],
         "agent:host": "from agent:host",
@@ -14,7 +15,7 @@ def test_the_runners_own_symbols_are_replaced_everywhere() -> None:
 
 
 def test_a_gate_type_is_put_where_it_is_known() -> None:
-    value = {"type": UNIMPLEMENTED}
+    value: JsonValue = {"type": UNIMPLEMENTED}
     assert holds(value, UNIMPLEMENTED)
     assert put(value, {UNIMPLEMENTED: "doc"}) == {"type": "doc"}
     assert put(value, {SYSTEM: "agent:host"}) == value
