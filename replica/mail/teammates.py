@@ -66,8 +66,6 @@ class Teammates:
         if not is_system and message.sender.startswith(("run:", "agent:")):
             return self._of_a_program(target, here=here)
         if team.view.members[self._me].observer:
-            if own_word:
-                return LOCAL
             raise forbidden(
                 target.field, "this machine observes the team, and what it says is not believed there"
             )
