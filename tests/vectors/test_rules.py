@@ -22,6 +22,7 @@ SECTIONS = [
     *(f"3.{number}" for number in (1, 2, 3, 4, 5, 6, 7)),
     *(f"4.{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8, 9)),
     *(f"10.{number}" for number in (1, 2, 3)),
+    "E.1",
 ]
 
 

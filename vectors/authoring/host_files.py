@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from vectors.authoring.envelope import addresses, inputs, limits, lines, references
-from vectors.authoring.host_core import order, questions, resolution, retries, stored, threads
+from vectors.authoring.host_core import examples, order, questions, resolution, retries, stored, threads
 from vectors.authoring.host_steps import file_of
 from vectors.authoring.kit import Json
 from vectors.authoring.layout import write_json
@@ -13,11 +13,13 @@ FOLDER: Final = Path(__file__).parent.parent / "kit"
 
 AREAS: Final[dict[tuple[str, str], list[Json]]] = {
     ("envelope", "addresses"): addresses.VECTORS,
+    ("envelope", "examples"): examples.ENVELOPE,
     ("envelope", "inputs"): inputs.VECTORS,
     ("envelope", "limits"): limits.VECTORS,
     ("envelope", "lines"): lines.VECTORS,
     ("envelope", "references"): references.VECTORS,
     ("host-core", "closing"): questions.CLOSING,
+    ("host-core", "examples"): examples.HOST_CORE,
     ("host-core", "order"): order.VECTORS,
     ("host-core", "questions"): questions.QUESTIONS,
     ("host-core", "resolution"): resolution.VECTORS,
