@@ -14,6 +14,9 @@ _PAIRS: Final = tuple(first + second for first in _DIGITS for second in _DIGITS)
 _SHIFTS: Final = tuple(range(120, -1, -10))
 _RANDOM_BITS: Final = 80
 _ULID: Final = re.compile(f"[0-7][{_DIGITS}]{{25}}")
+ULID_GLOB: Final = "[0-7]" + "[0-9a-hjkmnp-tv-z]" * 25
+"""The form of a ULID, as SQLite's GLOB reads it."""
+
 # int() reads base 32 with the digits up to v.
 _TO_BASE_32: Final = str.maketrans(_DIGITS, "0123456789abcdefghijklmnopqrstuv")
 

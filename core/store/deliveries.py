@@ -10,6 +10,7 @@ from heapq import merge
 from itertools import islice
 from typing import Any, Final
 
+from core.ids import ULID_GLOB
 from core.message import Delivery, Message, State, Via
 from core.store import messages
 
@@ -37,7 +38,9 @@ _MOVE: Final = (
 _CLAIM: Final = (
     "UPDATE deliveries SET owner = ? WHERE id = ? AND state = 'sending' AND session IS ? AND owner IS ?"
 )
-_LAST_ID: Final = "SELECT max(id) FROM deliveries WHERE id < 'd-8'"
+_LAST_ID: Final = (
+    f"SELECT id FROM deliveries WHERE id < 'd-8' AND id GLOB 'd-{ULID_GLOB}' ORDER BY id DESC LIMIT 1"
+)
 
 
 def insert_deliveries(db: sqlite3.Connection, deliveries: Iterable[Delivery]) -> None:
@@ -125,9 +128,9 @@ def claim_delivery(db: sqlite3.Connection, delivery: Delivery, owner: str | None
 
 
 def last_delivery_id(db: sqlite3.Connection) -> str | None:
-    """Return the greatest id a delivery has."""
-    (last,) = db.execute(_LAST_ID).fetchone()
-    return None if last is None else str(last)
+    """Return the greatest ULID a delivery has."""
+    last = db.execute(_LAST_ID).fetchone()
+    return None if last is None else str(last[0])
 
 
 def _delivery(row: tuple[Any, ...]) -> Delivery:

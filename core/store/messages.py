@@ -3,6 +3,7 @@
 import sqlite3
 from typing import Any, Final
 
+from core.ids import ULID_GLOB
 from core.message import ABSENT, Absent, Message, Ref, Standing
 from crypto.canonical import JsonValue, canonical, parse
 
@@ -35,8 +36,11 @@ _UNAPPLIED: Final = (
     " ORDER BY position"
 )
 _VOIDED: Final = "SELECT id FROM messages WHERE standing = 'voided' ORDER BY position"
-# A ULID's first digit is at most 7; other hosts' ids do not count.
-_LAST_ID: Final = "SELECT max(id) FROM messages WHERE origin IS NULL AND id < 'm-8'"
+# Ids of other hosts and of other forms do not count: one of those may sort after all of ours.
+_LAST_ID: Final = (
+    f"SELECT id FROM messages WHERE origin IS NULL AND id < 'm-8' AND id GLOB 'm-{ULID_GLOB}'"
+    " ORDER BY id DESC LIMIT 1"
+)
 _STAND: Final = "UPDATE messages SET kind = ?, standing = ? WHERE id = ?"
 
 
@@ -123,9 +127,9 @@ def voided_answers(db: sqlite3.Connection) -> list[str]:
 
 
 def last_message_id(db: sqlite3.Connection) -> str | None:
-    """Return the greatest id a message created here has."""
-    (last,) = db.execute(_LAST_ID).fetchone()
-    return None if last is None else str(last)
+    """Return the greatest ULID a message created here has."""
+    last = db.execute(_LAST_ID).fetchone()
+    return None if last is None else str(last[0])
 
 
 def set_standing(db: sqlite3.Connection, message_id: str, standing: Standing) -> None:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.ids import Ulids
+from core.store.deliveries import insert_deliveries
 from core.store.messages import insert_message
 from tests.core.support import ADA, OTHER_TASK, draft, world
 
@@ -56,3 +57,17 @@ def test_another_replicas_ids_do_not_push_this_hosts_own_ahead() -> None:
     with one.store.transaction("test") as db:
         insert_message(db, replace(before, id=future, thread=future, origin="bob-00000002"))
     assert before.id < one.engine.send(ADA, draft("human:bob")).message.id < future
+
+
+def test_ids_of_an_older_build_that_sort_after_ours_do_not_stop_them_from_rising() -> None:
+    one = world()
+    before = one.engine.send(ADA, draft("human:bob"))
+    with one.store.transaction("test") as db:
+        insert_message(db, replace(before.message, id="m-1", thread="m-1"))
+        insert_deliveries(db, [replace(before.deliveries[0], id="d-1", message="m-1")])
+    sent = [one.engine.send(ADA, draft("human:bob")) for _ in range(20)]
+    messages = [before.message.id, *(each.message.id for each in sent)]
+    deliveries = [before.deliveries[0].id, *(each.deliveries[0].id for each in sent)]
+    assert messages == sorted(messages)
+    assert deliveries == sorted(deliveries)
+    assert all(FORM.fullmatch(made) for made in messages)
