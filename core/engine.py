@@ -64,7 +64,7 @@ class Engine:
     `clock` returns the current time in milliseconds since 1970; `ids` makes ids. `dispatchers` names this
     engine among those on the store; engines that run at the same time have different names. Each call that
     changes anything commits it first, and runs the host's hooks after that. None of them may be called inside
-    a transaction; reads may.
+    a transaction; reads may. `waking` and `breaker` are what follows a send, for mail that came another way.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """What the host decides for itself (section 2.1), behind one protocol.
 
-The questions are asked inside a transaction and must answer from memory or from the store, quickly and
-without sending anything. The hooks run after the commit and may fail: a push or a notify that raises
+The questions are asked inside a transaction, or right after one, and must answer from memory or from the
+store, quickly and without sending anything. The hooks run after the commit and may fail: a push or a notify that raises
 returns its delivery to `held` (section 6.2), and any other hook's failure is logged and changes nothing.
 """
 
