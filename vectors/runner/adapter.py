@@ -29,6 +29,13 @@ _LAST_WORDS: Final = 1.0
 """Seconds a process has to be gone once its output has ended, and its log to be read once it is gone."""
 
 
+_SHELL_SIGNAL: Final = 128
+"""What a shell adds to the number of the signal that ended its command, for its own exit code."""
+
+_GLANCE: Final = 0.01
+"""Seconds between two looks at whether a process has exited."""
+
+
 class AdapterFault(Exception):  # noqa: N818 - named for what it is to the caller
     """What an adapter did instead of answering. Its process is of no more use."""
 
@@ -79,18 +86,13 @@ class Adapter:
         try:
             self._refuse_more()
             self._write({"dmp": "bye"}, deadline, seconds)
-            self._stdin.close()
-            while self._receive():
-                self._read.clear()
-                self._wait(self._stdout, selectors.EVENT_READ, deadline, seconds)
-            code = self._process.wait(max(0.0, deadline - time.monotonic()))
         except AdapterFault as fault:
             return f"told bye, {fault}"
-        except subprocess.TimeoutExpired:
+        self._stdin.close()
+        code = self._exit_code(deadline)
+        if code is None:
             return f"the adapter did not exit within {seconds:g} s of bye"
-        return (
-            None if code == 0 else f"the adapter answered bye and {_ending(code)}, where it must exit with 0"
-        )
+        return None if code == 0 else f"told bye, the adapter {_ending(code)}, where it must exit with 0"
 
     def kill(self) -> None:
         """End the process and its whole group at once. Safe to call again."""
@@ -151,6 +153,16 @@ class Adapter:
                 half = " but half a line" if self._read else ""
                 raise AdapterFault(f"the adapter wrote nothing{half} within {seconds:g} s")
 
+    def _exit_code(self, deadline: float) -> int | None:
+        """Wait for the exit, reading on meanwhile; what it started may keep its output open beyond that."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._stdout, selectors.EVENT_READ)
+            while (code := self._process.poll()) is None and time.monotonic() < deadline:
+                if selector.select(_GLANCE) and not self._receive():
+                    time.sleep(_GLANCE)  # its output has ended, and it has not
+                self._read.clear()
+        return code
+
     def _ended(self) -> NoReturn:
         half = " in the middle of a line" if self._read else ""
         try:
@@ -174,6 +186,9 @@ def _ending(code: int) -> str:
     if code < 0:
         with suppress(ValueError):
             return f"was ended by {signal.Signals(-code).name}"
+    if code > _SHELL_SIGNAL:
+        with suppress(ValueError):
+            return f"exited with {code}, as a shell does after {signal.Signals(code - _SHELL_SIGNAL).name}"
     return f"exited with {code}"
 
 
