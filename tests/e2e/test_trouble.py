@@ -194,7 +194,7 @@ def test_r3_a_directory_restored_from_a_backup_stops_and_says_what_to_do(
         (["send", "human:bob", "x", "--choice", "yes"], 1, "invalid on choices"),
         (["send", "human:bob", "x", "--ref", "nothing"], 1, "invalid on refs[0]"),
         (["send", "human:bob", "x", "--data", "{"], 1, "invalid on data"),
-        (["send", "human:bob", "x", "--data", '{"type": "gate"}'], 1, "forbidden on data"),
+        (["send", "human:bob", "x", "--data", '{"type": "gate"}'], 1, "invalid on data.type"),
         (["team", "invite", "Bob Smith"], 1, "invalid on handle"),
         (["team", "revoke", "zoe-00000000", "--reason", "x"], 1, "not-found on replica"),
         (["team", "role", "zoe-00000000", "king"], 2, "usage"),
