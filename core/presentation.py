@@ -47,7 +47,7 @@ def push_text(message: Message, *, external: bool = False) -> str:
     shown += [QUOTE_PREFIX + line for line in lines(message.body)]
     if message.reply_to is not None:
         shown.append(f"(in reply to {message.reply_to})")
-    if message.choices is not None:
+    if message.choices:
         shown.append(f"{quote}choices: {' | '.join(message.choices)}")
     if message.choice is not None:
         shown.append(f"{quote}choice: {message.choice}")

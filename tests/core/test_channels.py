@@ -120,6 +120,15 @@ def test_a_membership_of_the_team_is_read_under_what_was_done_here(one: World) -
     assert one.engine.members("eng") == ("human:bob",)
 
 
+def test_joining_where_the_team_has_it_so_is_no_edit_of_this_host(one: World) -> None:
+    with one.store.transaction("merge") as db:
+        reading = Reading.parse("1790000000000.0000.bob-00000002")
+        registers.merge(db, "channel", "eng", TASK, True, reading)
+    one.engine.join("eng", TASK)
+    one.engine.leave("eng", "human:bob")
+    assert one.store.db.execute("SELECT count(*) FROM register_edits").fetchone() == (0,)
+
+
 # Whom a message reaches
 
 
