@@ -1,6 +1,8 @@
-"""Write the federation vectors: `python -m vectors.authoring`."""
+"""Write every file that a module here states: `python -m vectors.authoring`."""
 
-from vectors.authoring.files import write
+from vectors.authoring import files, host_files, schemas
 
 if __name__ == "__main__":
-    write()
+    files.write()
+    host_files.write()
+    schemas.write()

@@ -41,10 +41,17 @@ def _on_one_line(value: Any) -> str:
 
 
 def _text(text: str) -> str:
-    return "".join(map(_character, json.dumps(text, ensure_ascii=False)))
+    return json.dumps(text, ensure_ascii=False).translate(_SHOWN)
 
 
-def _character(character: str) -> str:
-    if character == " " or unicodedata.category(character) not in _UNSEEN:
-        return character
-    return json.dumps(character)[1:-1]
+class _Shown(dict[int, str]):
+    """Each character as it is written, worked out once."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        unseen = character != " " and unicodedata.category(character) in _UNSEEN
+        self[code] = json.dumps(character)[1:-1] if unseen else character
+        return self[code]
+
+
+_SHOWN: Final = _Shown()

@@ -54,6 +54,8 @@ def _each(steps: dict[str, Json], code: str = "invalid") -> list[Expected]:
     return [refused(step, code, field) for field, step in steps.items()]
 
 
+_VALUES: Final[list[Any]] = [None, True, False, 0, -1.5, "", "rows", [], [None, {}], {}, {"a": []}]
+
 VECTORS: Final = [
     vector(
         "env.inputs.three-members-are-enough",
@@ -158,10 +160,7 @@ VECTORS: Final = [
     vector(
         "env.inputs.data-is-any-json-value",
         "Data may be an object, a list, a string, a number, a boolean or null",
-        *(
-            ok(_as_mei(data=data))
-            for data in (None, True, False, 0, -1.5, "", "rows", [], [None, {}], {}, {"a": []})
-        ),
+        *(ok(_as_mei(data=data)) for data in _VALUES),
         ok(_as_mei(data={"type": "x-rows", "count": 3})),
         ok(_as_mei(data={"type": 3})),
         ok(_as_mei(data={"type": None})),

@@ -98,7 +98,7 @@ VECTORS: Final = [
     ),
     vector(
         "env.limits.a-message-has-at-most-50-refs",
-        "Fifty refs are valid and fifty-one are refused on refs",
+        "A message may be about fifty things, and one about fifty-one is refused on refs",
         ok(_input(refs=[{"type": "file", "id": f"row-{number}.csv"} for number in range(50)])),
         refused(
             _input(refs=[{"type": "file", "id": f"row-{number}.csv"} for number in range(51)]),

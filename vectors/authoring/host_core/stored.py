@@ -1,6 +1,6 @@
 """What is stored of an input, ids and times included (sections 1.4, 4.1 to 4.4)."""
 
-from typing import Final
+from typing import Any, Final
 
 from vectors.authoring.envelope.lines import BREAKS, NO_BREAKS
 from vectors.authoring.host_core.worlds import (
@@ -44,6 +44,8 @@ _EVERY_MEMBER: Final = message(
 )
 
 _TEXT: Final = "".join(f"row{text}" for text, _ in BREAKS.values()) + NO_BREAKS
+
+_EMPTY: Final[tuple[Any, ...]] = (None, False, [], 0, "")
 
 VECTORS: Final = [
     vector(
@@ -94,12 +96,10 @@ VECTORS: Final = [
     vector(
         "core.stored.null-data-is-data",
         "Data may be null, false or an empty list, and is stored so",
-        *(ok(send(AS_MEI, message(TOMAS, "See there.", data=data))) for data in (None, False, [], 0, "")),
+        *(ok(send(AS_MEI, message(TOMAS, "See there.", data=data))) for data in _EMPTY),
         given=orchard(),
         sections=("4.1",),
-        messages=[
-            {"id": f"$s{number}", "data": data} for number, data in enumerate((None, False, [], 0, ""), 1)
-        ],
+        messages=[{"id": f"$s{number}", "data": data} for number, data in enumerate(_EMPTY, 1)],
     ),
     vector(
         "core.stored.a-private-kind-is-mail",
