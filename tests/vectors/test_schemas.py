@@ -20,7 +20,9 @@ from tests.conftest import PUBLIC_VECTORS
 from vectors.adapter.lines import converse
 from vectors.authoring.schemas import FOLDER, contents
 from vectors.registries import Status, registries
+from vectors.runner import vector_shape
 from vectors.runner.document import FEDERATED_FIELDS, MESSAGE_FIELDS, VERSION
+from vectors.runner.shape import ShapeError
 
 KIT = FOLDER.parent / "kit"
 SCHEMAS: dict[str, Any] = {
@@ -132,7 +134,7 @@ def test_the_vector_schema_describes_a_file(file: Any) -> None:
     assert accepts("vector", file)
 
 
-VECTOR = {
+VECTOR: dict[str, Any] = {
     "id": "core.some.case",
     "title": "Something holds",
     "class": "host-core",
@@ -185,6 +187,9 @@ def _changed(**members: Any) -> Any:
 def test_the_vector_schema_refuses_a_malformed_vector(vector: Any) -> None:
     assert accepts("vector", VECTOR, "vector")
     assert not accepts("vector", vector, "vector")
+    vector_shape.vector(VECTOR, "the vector")
+    with pytest.raises(ShapeError):  # nothing that a schema refuses passes the runner
+        vector_shape.vector(vector, "the vector")
 
 
 def test_a_runnable_vector_has_no_then() -> None:
