@@ -4,9 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given as given_
+from hypothesis import strategies as st
 
 from core.address import CORE, DISPATCH, Grammar
-from core.errors import Code
+from core.errors import Code, DmpError
 from core.gate_types import GATE_TYPES
 from core.inputs import Sender, SendInput
 from core.validate import validate
@@ -214,3 +216,36 @@ def test_a_scope_gate_has_no_members_but_its_own_and_others_may() -> None:
         check(gate("scope", until="tomorrow"), SESSION)
     for name in set(VALID) - {"scope"}:
         check(gate(name, more=1), HOST)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(st.characters(), max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given_(
+    name=st.sampled_from(list(VALID)),
+    member=st.sampled_from(
+        sorted({member.name for listed in GATE_TYPES.values() for member in listed.members})
+    ),
+    value=JSON,
+)
+def test_whatever_a_member_holds_is_taken_or_refused_on_the_data(name: str, member: str, value: Any) -> None:
+    (sender, *_) = RAISED_BY[name]
+    found = None
+    try:
+        check(gate(name, **{member: value}), sender)
+    except DmpError as error:
+        found = error.code, error.field
+    assert found in (None, (Code.INVALID, "data"), (Code.INVALID, f"data.{member}"))
+
+
+@given_(data=st.dictionaries(st.text(max_size=8), JSON, max_size=4), name=st.sampled_from(list(VALID)))
+def test_a_gate_without_its_members_is_never_raised(data: dict[str, Any], name: str) -> None:
+    (sender, *_) = RAISED_BY[name]
+    empty = replace(gate(name), data={**data, "type": name})
+    with pytest.raises(DmpError) as refusal:
+        check(empty, sender)
+    assert refusal.value.code is Code.INVALID

@@ -14,6 +14,7 @@ from core.inputs import ReplyInput
 from core.message import Message, State
 from tests.core.support import ADA, OTHER_RUN, RUN, TASK, World, draft, world
 from tests.core.test_gates import raise_wake
+from tests.core.test_voiding import answered_gate
 
 DENY = ReplyInput("", choice="deny")
 
@@ -287,6 +288,61 @@ def test_threads_that_take_up_the_same_mail_push_each_of_it_once(tmp_path: Path,
     states = sender.store.db.execute("SELECT DISTINCT state, owner FROM deliveries").fetchall()
     assert states == [("pushed", None)]
     sender.store.close()
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_threads_that_answer_and_recover_at_once_apply_each_effect_once(tmp_path: Path, attempt: int) -> None:
+    path, living = tmp_path / "dmp.db", set[str]()
+    first = world(path, dispatchers=Named("first", living), owner="human:ada")
+    gates = [raise_wake(first).id for _ in range(10)]
+    barrier, calls = threading.Barrier(3), list[str]()
+
+    def process(name: str, act: Callable[[World], object]) -> None:
+        one = world(path, dispatchers=Named(name, living), owner="human:ada")
+        one.host.apply_effect = lambda gate, answer: calls.append(gate.id)  # type: ignore[method-assign]
+        barrier.wait()
+        act(one)
+        one.store.close()
+
+    def answers(one: World) -> None:
+        for gate in gates:
+            one.engine.reply(ADA, gate, DENY)
+
+    def recovers(one: World) -> None:
+        while len(one.engine.effects_applied()) < len(gates):
+            one.engine.recover()
+
+    acts = {"answers": answers, "recovers": recovers, "recovers too": recovers}
+    threads = [threading.Thread(target=process, args=each) for each in acts.items()]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(calls) == sorted(gates)
+    first.store.close()
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_threads_that_find_one_answer_to_set_aside_do_it_once(tmp_path: Path, attempt: int) -> None:
+    path, living = tmp_path / "dmp.db", set[str]()
+    first = world(path, dispatchers=Named("first", living), owner="human:owner")
+    answered_gate(first)
+    barrier, voided = threading.Barrier(3), list[int]()
+
+    def recovers(name: str) -> None:
+        one = world(path, dispatchers=Named(name, living), owner="human:owner")
+        barrier.wait()
+        voided.append(one.engine.recover().voided)
+        one.store.close()
+
+    threads = [threading.Thread(target=recovers, args=(name,)) for name in ("a", "b", "c")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(voided) == [0, 0, 1]
+    assert len(first.engine.inbox("human:owner")) == 1
+    first.store.close()
 
 
 def _pushes_and_hangs(path: Path, pipe: Connection) -> None:
