@@ -9,10 +9,11 @@ import pytest
 from core.address import SCHEMES
 from core.errors import Code
 from core.gate_data import MARKERS
+from core.gate_types import GATE_TYPES
 from core.message import KINDS, State
 from core.validate import REF_TYPES
 from vectors.authoring.layout import write_json
-from vectors.registries import PATH, Entry, Registries, Status, read_registries, registries
+from vectors.registries import PATH, Entry, GateType, Registries, Status, read_registries, registries
 
 ALL: dict[str, tuple[Entry, ...]] = {
     field.name: getattr(registries(), field.name) for field in fields(Registries) if field.name != "dmp"
@@ -26,6 +27,7 @@ EXPORTS = {
     "address_schemes": frozenset(SCHEMES),
     "kinds": frozenset(KINDS),
     "ref_types": frozenset(REF_TYPES),
+    "gate_types": frozenset(GATE_TYPES),
     "system_markers": frozenset(MARKERS) - PROFILE_MARKERS,
     "delivery_states": frozenset(State),
     "error_codes": frozenset(Code),
@@ -83,6 +85,16 @@ def test_a_gate_type_says_who_raises_it_and_what_it_offers() -> None:
         assert gate.effect
         assert all(member.holds for member in gate.data)
         assert any(not member.optional for member in gate.data)
+
+
+@pytest.mark.parametrize("entry", registries().gate_types, ids=lambda entry: entry.value)
+def test_a_gate_type_is_implemented_as_it_is_registered(entry: GateType) -> None:
+    implemented = GATE_TYPES[entry.value]
+    assert implemented.raised_by == entry.raised_by
+    assert implemented.choices == entry.choices
+    assert [(member.name, member.optional) for member in implemented.members] == [
+        (member.name, member.optional) for member in entry.data
+    ]
 
 
 def test_only_sending_is_internal() -> None:
