@@ -123,6 +123,7 @@ def passes(
         while True:
             attend.begin()
             try:
+                node.take_up()
                 with sync_pass(screen, node, transport) as sync:
                     report = catch_up(sync, first)
             except TransportError as error:

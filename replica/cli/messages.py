@@ -7,6 +7,7 @@ from core.address import parse_address
 from core.message import Delivery, Message, Standing, State
 from crypto.canonical import JsonValue
 from replica.cli.text import listing, moment, quoted
+from replica.host import agents, items
 from replica.node import Node
 from replica.records import remote
 from replica.records.remote import RemoteRow
@@ -118,13 +119,20 @@ def _delivery_text(node: Node, delivery: Delivery) -> str:
 
 
 def kept_here(node: Node, address: str) -> str | None:
-    """Why mail to an address stays on this machine; None when that is where it is read."""
+    """Why mail to an address stays on this machine; None when that is where it is read, or it goes on."""
     team = node.team
     if address == node.address or (team is not None and node.me in homes(team.view, address)):
         return None
-    if parse_address(address, "to").kind == "human":
-        return "nobody of that name has a machine in the team"
-    return "only this machine knows that address"
+    match parse_address(address, "to").kind:
+        case "human":
+            return "nobody of that name has a machine in the team"
+        case "task" if items.find(node.store.db, address) is None:
+            return "there is no work item of that id here"
+        case "run" if node.host.sessions_here.find(address) is None:
+            return "there is no session of that id here"
+        case "agent" if agents.find(node.store.db, address) is None:
+            return "no agent of that name is registered here"
+    return None
 
 
 def _row_text(node: Node, row: RemoteRow, message: Message, waiting: Set[str]) -> str:

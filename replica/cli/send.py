@@ -184,7 +184,8 @@ def _tell(cli: Cli, node: Node, sent: Sent) -> None:
     if signs is Signing.STOPPED:
         readers, reason = (), f"This replica signs nothing any more (see `{cli.command('problems')}`)"
     if reason is not None:
-        stays = [f"{reason}: the mail stays here, and is not sent later."]
+        stuck = signs is Signing.STOPPED or any(kept_here(node, address) for address in message.to)
+        stays = [f"{reason}: the mail stays here, and is not sent later."] if stuck else []
     else:
         stays = [text for address in message.to if (text := _stay(node, message, address, rows)) is not None]
     if cli.as_json:

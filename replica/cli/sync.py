@@ -39,7 +39,7 @@ def sync(cli: Cli, watch: bool, interval: float) -> None:
     Exits 1 when the remote does not answer, or when this replica is paused; what waits is kept. With --watch
     and --json there is one document a line for each pass.
     """
-    with cli.node() as node:
+    with cli.acting() as node:
         link = remembered_link(node)
         if watch:
             _watch(cli, node, link, interval)
