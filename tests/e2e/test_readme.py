@@ -13,7 +13,7 @@ from tests.e2e.people import PATIENCE, Person, Town, environment
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^```([a-z]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = ("console", "sh")
-DATA = ("ini", "json", "text")
+DATA = ("ini", "json", "python", "text")
 
 FROM_NOTHING = ["README.md", "docs/getting-started.md"]
 IN_A_TEAM = sorted(
