@@ -9,32 +9,12 @@ from pathlib import Path
 import pytest
 
 from core.address import CORE, DISPATCH, Grammar
-from core.gate_types import GATE_TYPES
-from crypto.canonical import JsonValue
 from tests.conftest import PUBLIC_VECTORS
-from vectors.adapter.lines import hello
-from vectors.adapter.members import Members
-from vectors.adapter.run import CLASSES, observe
+from tests.vectors.in_process import run
+from vectors.adapter.run import CLASSES
 from vectors.runner.files import OWN, read_vectors
-from vectors.runner.running import Outcome, Run
+from vectors.runner.running import Outcome
 from vectors.runner.vector import Vector
-
-
-class InProcess:
-    """The adapter without its process."""
-
-    def __init__(self, grammar: Grammar) -> None:
-        self._grammar = grammar
-
-    def ask(self, line: JsonValue, _seconds: float) -> JsonValue:
-        said = Members(line, "the line")
-        return hello() if said.text("dmp") == "hello" else observe(said.object("vector"), self._grammar)
-
-    def bye(self, _seconds: float) -> str | None:
-        return None
-
-    def kill(self) -> None:
-        """There is nothing to end."""
 
 
 def _cases() -> list[tuple[Vector, Grammar]]:
@@ -57,8 +37,7 @@ def _name(value: Vector | Grammar) -> str:
 
 @pytest.mark.parametrize(("vector", "grammar"), _cases(), ids=_name)
 def test_the_host_does_what_the_vector_expects(vector: Vector, grammar: Grammar) -> None:
-    with Run(lambda: InProcess(grammar), 10, tuple(GATE_TYPES)) as run:
-        (result,) = run.results([vector])
+    (result,) = run([vector], grammar)
     if result.outcome is Outcome.NOT_APPLICABLE:
         pytest.skip(f"not applicable: {result.reasons[0]}")
     assert (result.outcome, list(result.reasons)) == (Outcome.PASS, [])
