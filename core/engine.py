@@ -6,7 +6,6 @@ from sqlite3 import Connection
 from typing import Final
 
 from core import channels, participation
-from core.address import parse_address
 from core.answering import store_answer
 from core.commits import CommitPoint
 from core.delivering import deliver, move
@@ -18,12 +17,12 @@ from core.guardrails import Breaker, PausedError, check_breaker, is_over_quota
 from core.host import Host
 from core.ids import Ulids
 from core.inputs import ReplyInput, Sender, SendInput
-from core.message import Delivery, Message, State, thread_order
+from core.message import Delivery, Message, State
 from core.outbox import Outbox
 from core.planning import collapse, plan, refuse_export, resolve, rewrite
+from core.reading import Reads
 from core.store import Store
 from core.store import deliveries as delivery_rows
-from core.store import effects as effect_rows
 from core.store import messages as message_rows
 from core.text import is_blank
 from core.timestamp import timestamp
@@ -58,7 +57,7 @@ class Recovered:
     voided: int
 
 
-class Engine:
+class Engine(Reads):
     """The host core on one store.
 
     `clock` returns the current time in milliseconds since 1970; `ids` makes ids. `dispatchers` names this
@@ -76,11 +75,9 @@ class Engine:
         federation: Federation | None = None,
         dispatchers: Dispatchers | None = None,
     ) -> None:
-        self.store = store
-        self.host = host
+        super().__init__(store, host, federation or Alone())
         self.clock = clock
         self.ids = ids
-        self.federation = federation or Alone()
         dispatchers = dispatchers or Lone()
         self._outbox = Outbox(store, host, clock, self.federation, dispatchers)
         self.waking = Waking(store, host, self._tell)
@@ -206,43 +203,6 @@ class Engine:
             now = timestamp(self.clock())
             return move(db, self.federation, message, delivery, State.READ, delivery.session, now) or delivery
 
-    def inbox(
-        self,
-        recipient: str,
-        states: Collection[State] | None = None,
-        *,
-        after: str | None = None,
-        limit: int | None = None,
-    ) -> list[tuple[Delivery, Message]]:
-        """List an address's mailbox in delivery order (section 7.1), those in any of `states` where given.
-
-        A page is the first `limit` of those after the delivery whose id is `after`. Raises DmpError:
-        `invalid` on `recipient`, `not-found` on `after`.
-        """
-        parse_address(recipient, "recipient", self.host.grammar)
-        with self.store.reading() as db:
-            if after is not None and delivery_rows.delivery_by_id(db, after) is None:
-                raise not_found("after", "no delivery has that id; start again from the first page")
-            return delivery_rows.mailbox(db, recipient, states, after, limit)
-
-    def open_blocking(self) -> list[Message]:
-        """List the blocking questions and handoffs that wait for an answer (section 7.1)."""
-        return message_rows.open_blocking_questions(self.store.db)
-
-    # Gates
-
-    def open_gates(self) -> list[str]:
-        """List the ids of the gates that wait for an answer, in order of arrival (section 5.1)."""
-        return [gate.id for gate in self._gates.open()]
-
-    def effects_applied(self) -> list[str]:
-        """List the ids of the gates whose effect is recorded as applied (section 5.5)."""
-        return effect_rows.applied_gates(self.store.db)
-
-    def voided(self) -> list[str]:
-        """List the ids of the answers that were voided, in order of arrival (section 5.7)."""
-        return message_rows.voided_answers(self.store.db)
-
     # Channels
 
     def join(self, channel: str, member: str) -> None:
@@ -261,48 +221,6 @@ class Engine:
         """
         with self.store.transaction(CommitPoint.MEMBERSHIP) as db:
             return channels.leave(db, self.host.grammar, channel, member)
-
-    def members(self, channel: str) -> tuple[str, ...]:
-        """Return a channel's explicit members; none of a channel that is unknown."""
-        return channels.members(self.store.db, channel)
-
-    def channels(self) -> tuple[str, ...]:
-        """Return the bare names of the channels that have ever been joined."""
-        return channels.channels(self.store.db)
-
-    # Reads
-
-    def message(self, message_id: str) -> Message | None:
-        """Return a message, for callers that have checked `can_read`."""
-        return message_rows.message_by_id(self.store.db, message_id)
-
-    def thread(self, thread_id: str) -> list[Message]:
-        """Return a thread in its order (section F.4); none when no thread has that id."""
-        return sorted(message_rows.messages_of_thread(self.store.db, thread_id), key=thread_order)
-
-    def answer_of(self, question_id: str) -> Message | None:
-        """Return the answer or the close a question has."""
-        return message_rows.answer_to(self.store.db, question_id)
-
-    def deliveries(self, message_id: str) -> list[Delivery]:
-        """Return a message's deliveries on this host."""
-        return delivery_rows.deliveries_of(self.store.db, message_id)
-
-    def can_read(self, principal: Sender, message_id: str) -> bool:
-        """Whether a principal may read a message; nobody may read one that does not exist (section 9.3)."""
-        with self.store.reading() as db:
-            message = self.message(message_id)
-            return message is not None and participation.may_see(
-                db, self.host, self.federation, principal, message
-            )
-
-    def can_read_thread(self, principal: Sender, thread_id: str) -> bool:
-        """Whether a principal may read a thread: all of it, when any of its messages (section 9.3)."""
-        with self.store.reading() as db:
-            return any(
-                participation.may_see(db, self.host, self.federation, principal, message)
-                for message in message_rows.messages_of_thread(db, thread_id)
-            )
 
     # The host's own calls
 

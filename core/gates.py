@@ -29,7 +29,6 @@ from core.store.deliveries import deliveries_of
 from core.store.effects import claim_effect, forget_effect, owner_of, record_applied, release_effect
 from core.store.messages import (
     answer_to,
-    open_questions_with_data,
     set_standing,
     unapplied_questions_with_data,
 )
@@ -72,10 +71,6 @@ class Gates:
     def is_gate(self, message: Message) -> bool:
         """Whether only a deciding principal answers a stored message (sections 5.1, 5.6)."""
         return is_gate(message, self.host.system_address, self.host.gate_types)
-
-    def open(self) -> list[Message]:
-        """Return the gates that have no answer, in order of arrival."""
-        return [message for message in open_questions_with_data(self.store.db) if self.is_gate(message)]
 
     def takes_effect(self, question: Message, answer: Message) -> bool:
         """Whether an answer has an effect here: it decides a gate of a type this host knows (section 5.5)."""
