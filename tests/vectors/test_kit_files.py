@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,14 @@ def test_core_vectors_name_no_system_address() -> None:
     for vector in VECTORS:
         if vector.profile == "core":
             assert "agent:dispatch" not in json.dumps(vector.raw)
+
+
+def test_the_example_of_the_docs_is_its_vector() -> None:
+    page = (FOLDER.parents[1] / "docs" / "vectors.md").read_text(encoding="utf-8")
+    examples = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", page, re.DOTALL)]
+    assert examples
+    by_id = {vector.id: vector.raw for vector in VECTORS}
+    assert examples == [by_id[example["id"]] for example in examples]
 
 
 @pytest.mark.skipif(PUBLIC_VECTORS not in os.environ, reason=f"{PUBLIC_VECTORS} is not set")
