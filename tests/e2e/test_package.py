@@ -16,11 +16,9 @@ def test_a_wheel_has_both_commands_and_every_vector(tmp_path: Path) -> None:
         shutil.copytree(ROOT / room, source / room, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    pip = (
-        f"{sys.executable} -m pip wheel --no-deps --no-build-isolation --disable-pip-version-check --verbose"
-    )
+    pip = "-m pip wheel --no-deps --no-build-isolation --disable-pip-version-check --verbose"
     built = subprocess.run(
-        [*pip.split(), "--wheel-dir", str(tmp_path), str(source)],
+        [sys.executable, *pip.split(), "--wheel-dir", str(tmp_path), str(source)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

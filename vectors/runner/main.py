@@ -4,6 +4,7 @@ Exit codes: 0 every claim passes, or is vectors-only; 1 a claim fails, or the ru
 error; 130 interrupted.
 """
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import FrameType
-from typing import Final, NoReturn
+from typing import Final, NoReturn, TextIO
 
 import click
 
@@ -37,6 +38,9 @@ INTERRUPTED: Final = 130
 
 _PACKAGE: Final = "dmp-replica"
 _COMMAND: Final = "dmp-conformance"
+_DAY_MS: Final = 86_400_000
+"""The longest time a vector may have: waiting takes no number of milliseconds beyond 24 days."""
+
 _PATH: Final = click.Path(path_type=Path)
 
 
@@ -78,7 +82,7 @@ _PATH: Final = click.Path(path_type=Path)
 @click.option("--vectors-only", is_flag=True, help="Judge an A2A binding claim on its vectors alone.")
 @click.option(
     "--timeout-ms",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=1, max=_DAY_MS),
     default=10_000,
     show_default=True,
     help="Milliseconds that each vector has.",
@@ -178,6 +182,7 @@ def run(arguments: Sequence[str]) -> int:
         place = f"{error.filename}: " if error.filename else ""
         with suppress(OSError):
             _note(f"the run cannot complete: {place}{error.strerror or error}")
+        sys.stdout = sys.stderr = _nowhere()  # one of them may be what failed; the exit must not try again
         return FAILED
     except (click.Abort, KeyboardInterrupt):
         _note("interrupted; the adapter was ended, and no report written")
@@ -187,7 +192,14 @@ def run(arguments: Sequence[str]) -> int:
 
 def main() -> NoReturn:
     """The entry point."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed before the command started
+            setattr(sys, name, _nowhere())
     sys.exit(run(sys.argv[1:]))
+
+
+def _nowhere() -> TextIO:
+    return Path(os.devnull).open("w")
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:

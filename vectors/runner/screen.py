@@ -3,7 +3,7 @@
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -35,7 +35,8 @@ class _Quiet:
     """For a standard error that is no terminal."""
 
     def log(self, line: str) -> None:
-        print(_logged(line), file=sys.stderr, flush=True)
+        with suppress(OSError):  # nobody reads it; the adapter must be read on
+            print(_logged(line), file=sys.stderr, flush=True)
 
     def done(self, result: Result) -> None:
         pass

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -32,6 +33,10 @@ def dispatch_answer() -> dict[str, Any]:
 ANSWERS = [*(observation(id) for id in IDS), dispatch_answer()]
 
 
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+
+
 class Bench:
     """A folder with a kit, and the command run in it."""
 
@@ -48,7 +53,7 @@ class Bench:
         return subprocess.run(
             [sys.executable, "-m", "vectors.runner.main", *vectors, *map(str, arguments)],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+            env=environment(),
             capture_output=True,
             text=True,
             timeout=PATIENCE,
@@ -164,10 +169,7 @@ def test_a_run_that_cannot_start_exits_1_and_leaves_the_last_report(bench: Bench
 
 
 def test_a_report_that_cannot_be_written_exits_1(bench: Bench) -> None:
-    full = Path("/dev/full")
-    if not full.exists():
-        pytest.skip("this system has no full device")
-    done = bench.run("--adapter", bench.adapter(), "--report", full)
+    done = bench.run("--adapter", bench.adapter(), "--report", "/dev/full")
     assert done.returncode == 1
     assert "the run cannot complete" in done.stderr
 
@@ -179,6 +181,7 @@ def test_a_report_that_cannot_be_written_exits_1(bench: Bench) -> None:
         (["--claim", "dispatch"], "'dispatch' is not one of"),
         (["--claim", "federation"], "'federation' is not one of"),
         (["--timeout-ms", "0"], "--timeout-ms"),
+        (["--timeout-ms", "86400001"], "--timeout-ms"),
         (["--timeout-ms", "soon"], "--timeout-ms"),
         (["--vectors", "nowhere"], "nowhere: cannot be read"),
         (["--deviations", "nowhere.json"], "nowhere.json: cannot be read"),
@@ -200,6 +203,42 @@ def test_a_usage_error_exits_2_before_any_adapter_runs(bench: Bench, arguments: 
     assert done.stderr.startswith("dmp-conformance: ")
     assert not (bench.folder / "started").exists()
     assert not bench.report.exists()
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_stop_no_run(bench: Bench, closed: str) -> None:
+    words = [sys.executable, "-m", "vectors.runner.main", "--vectors", bench.kit, "--adapter"]
+    command = shlex.join([*map(str, words), bench.adapter("sys.stderr.write('ready\\n' * 20_000)")])
+    done = subprocess.run(
+        f"{command} {closed}", shell=True, cwd=bench.folder, env=environment(), timeout=PATIENCE, check=False
+    )
+    assert done.returncode == 0
+    assert bench.read_report()["claims"] == {"core": "pass"}
+
+
+def test_a_summary_that_cannot_be_written_exits_1_in_a_sentence(bench: Bench) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "vectors.runner.main",
+                "--vectors",
+                bench.kit,
+                "--adapter",
+                bench.adapter(),
+            ],
+            cwd=bench.folder,
+            env=environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "dmp-conformance: the run cannot complete: No space left on device\n"
+    assert bench.read_report()["claims"] == {"core": "pass"}
 
 
 def test_an_adapter_must_be_named(bench: Bench) -> None:
@@ -246,7 +285,7 @@ def test_an_interruption_ends_the_adapter_and_writes_no_half_report(
     with subprocess.Popen(
         [sys.executable, "-m", "vectors.runner.main", *map(str, arguments)],
         cwd=bench.folder,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+        env=environment(),
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
