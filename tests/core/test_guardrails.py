@@ -223,11 +223,12 @@ def test_the_owner_is_told_what_the_breaker_did() -> None:
     root = started(one)
     turn(one, root, SESSION)
     turn(one, root, AGENT)
-    paused(one, root)
+    later = one.engine.send(BOB, draft(TASK, reply_to=root.id)).message
+    paused(one, later)
     (notice,) = notices(one)
     assert (notice.sender, notice.to, notice.kind) == (HOST.address, ("human:ada",), "notice")
     assert notice.data == {"type": "x-breaker", "thread": root.thread}
-    assert (notice.reply_to, notice.thread) == (root.id, root.thread)
+    assert (notice.reply_to, notice.thread) == (later.id, root.thread)
     assert notice.body == (
         f"Agents have sent 2 messages in thread {root.thread} this hour; further agent replies are paused."
     )
@@ -256,8 +257,9 @@ def test_only_the_systems_own_notice_counts_as_the_breakers() -> None:
     one.engine.send(ADA, draft("human:ada", kind="notice", data=data, reply_to=root.id))
     one.engine.send(HOST, draft("human:ada", kind="notice", data={"type": "x-mine"}, reply_to=root.id))
     one.engine.send(HOST, draft("human:ada", kind="notice", reply_to=root.id))
+    one.engine.send(HOST, draft("human:eve", data=data, reply_to=root.id))
     paused(one, root)
-    assert len([notice for notice in notices(one) if notice.data == data]) == 1
+    assert [notice.kind for notice in notices(one) if notice.data == data] == ["notice"]
 
 
 def test_without_an_owner_nobody_is_told() -> None:

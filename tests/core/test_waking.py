@@ -84,7 +84,8 @@ def test_an_allowed_waking_asks_for_exactly_the_target_that_waits() -> None:
 
 def test_a_message_that_asks_for_no_waking_wakes_nobody() -> None:
     one = waiting("allow")
-    one.engine.send(SESSION, draft(OTHER_TASK))
+    sent = one.engine.send(SESSION, draft(OTHER_TASK))
+    one.engine.waking.consider(sent.message, sent.deliveries)
     assert hooks(one) == []
 
 
