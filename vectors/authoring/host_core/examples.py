@@ -129,10 +129,7 @@ HOST_CORE: Final = [
         ok(send(AS_MEI, message(PICK, "Begin with row 7."))),
         ok(send(AS_MEI, message("channel:harvest", "Rain at noon.", "notice"))),
         world(startSession={"workItem": "t-00b002", "session": PICK_1}),
-        ok(
-            {"op": "deliverHeld", "session": PICK_1, "workItem": "t-00b002"},
-            deliveries=[delivery("$s1", PICK, "pushed"), delivery("$s2", PICK, "notified")],
-        ),
+        ok({"op": "deliverHeld", "session": PICK_1, "workItem": "t-00b002"}),
         given=orchard(item(PICK), channels=[channel("harvest", PICK)]),
         sections=("6.4", "E.1"),
         deliveries=[
@@ -254,7 +251,6 @@ HOST_CORE: Final = [
         "An agent's mail waits in its mailbox until it is marked read",
         ok(send(AS_TOMAS, message(SHED, "Row 7 is done."))),
         ok(send(AS_TOMAS, message(SHED, "Row 8 too."))),
-        ok({"op": "inbox", "recipient": SHED}, messages=["$s1", "$s2"]),
         ok({"op": "markRead", "message": "$s1", "recipient": SHED}, state="read"),
         ok({"op": "inbox", "recipient": SHED, "states": ["held"]}, messages=["$s2"]),
         ok({"op": "inbox", "recipient": SHED, "states": ["read"]}, messages=["$s1"]),
