@@ -21,7 +21,13 @@ NAMED = {name for rule in RULES for name in rule.vectors}
 SECTIONS = [
     *(f"3.{number}" for number in (1, 2, 3, 4, 5, 6, 7)),
     *(f"4.{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8, 9)),
+    *(f"5.{number}" for number in range(1, 10)),
+    *(f"6.{number}" for number in range(1, 9)),
+    *(f"7.{number}" for number in (1, 2, 3)),
+    *(f"9.{number}" for number in (1, 2, 3)),
     *(f"10.{number}" for number in (1, 2, 3)),
+    *(f"13.{number}" for number in range(1, 16)),
+    *(f"C.{number}" for number in range(1, 9)),
     "E.1",
 ]
 
