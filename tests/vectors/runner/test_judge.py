@@ -93,6 +93,11 @@ def test_named_messages_stand_in_the_order_they_were_created() -> None:
     assert reasons(raw, steps=outcomes("m-1", "m-2"), messages=two()) == []
 
 
+def test_a_named_message_is_there_once() -> None:
+    found = reasons(then(messages=[{"id": "$s1"}]), messages=[message("m-1")] * 2)
+    assert "messages[0]: m-1 is stored twice" in found
+
+
 def test_listed_fields_match_and_others_are_free() -> None:
     assert reasons(then(messages=[{"id": "$s1", "body": "hi"}])) == []
     assert reasons(then(messages=[{"id": "$s1", "body": "ho"}])) == [

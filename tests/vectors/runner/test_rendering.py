@@ -78,6 +78,10 @@ def test_a_line_after_any_line_break_must_be_quoted(line_break: str) -> None:
         (pushed("From human:ada"), "rules 2 and 4"),
         (pushed("choices: waiting"), "rules 2 and 4"),
         ("From human:wyat\n> Ship it?", "rule 3: 1 lines start with quotePrefix, and the body has 3"),
+        (
+            "From human:wyat\n> Ship it?\n> waiting",
+            "rule 3: 2 lines start with quotePrefix, and the body has 3",
+        ),
         ("From human:wyat", "rule 3: 0 lines"),
         (pushed("yours, the host"), "rule 4: a line is neither quoted nor a host line"),
         (pushed(""), "rule 4: a line is neither quoted nor a host line"),
