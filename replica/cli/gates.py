@@ -93,7 +93,8 @@ def wait(cli: Cli, gate_id: str) -> None:
             raise not_found("ID", "no message has that id; `dmp gates --all` lists the gates")
         if not gate.takes_answer:
             raise invalid("ID", "that is no gate, question or handoff, and gets no answer")
-        outcome = _await(node, gate)
+        with cli.screen.working(f"waiting for an answer to {gate.id}"):
+            outcome = _await(node, gate)
     document = _json(gate, outcome)
     if outcome.reason is not None:
         raise Failure(

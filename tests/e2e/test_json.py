@@ -57,7 +57,9 @@ def test_documents_of_mail(run: Run, ada: Person, bob: Person) -> None:
         *("send", "human:bob", "human:carol", "Ship it?", "--kind", "question", "--blocking"),
         *("--choice", "yes", "--ref", "commit:1a2b", "--data", '{"type": "x-build", "n": 7}'),
     )
-    assert asked.keys() == {"message", "replayed", "deliveries", "remote", "readers", "notes"}
+    assert asked.keys() == {
+        *("message", "replayed", "downgraded", "deliveries", "remote", "readers", "notes"),
+    }
     assert asked["message"].keys() == MESSAGE | {"choices", "data"}
     assert asked["readers"] == [{"replica": bob.replica, "handle": "bob", "device": "bob-laptop"}]
     assert [row["recipient"] for row in asked["remote"]] == ["human:bob"]

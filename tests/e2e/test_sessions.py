@@ -88,7 +88,7 @@ def _milliseconds(timestamp: str) -> int:
 
 
 def test_a_killed_session_is_dead_at_once_and_the_next_one_claims_its_mail(zoe: Person, task: str) -> None:
-    with zoe.running("session", "attach", "--task", task, "--exec", "read never < /dev/tty; exit 1") as session:
+    with zoe.running("session", "attach", "--task", task, "--exec", "exit 1") as session:
         session.noted("This is run:")
         first = zoe.json("session", "list")["sessions"][0]
         assert first["live"]
@@ -111,7 +111,7 @@ def test_a_session_killed_in_the_middle_of_a_push_leaves_the_message_for_the_nex
 ) -> None:
     begun = tmp_path / "begun"
     os.mkfifo(begun)
-    hangs = f"echo begun > {begun}; read never < {begun}"
+    hangs = f"exec >/dev/null; echo begun > {begun}; read end < {begun}"
     with zoe.running("session", "attach", "--task", task, "--exec", hangs) as session:
         session.noted("This is run:")
         zoe.dmp("send", task, "Half pushed.")
@@ -121,6 +121,7 @@ def test_a_session_killed_in_the_middle_of_a_push_leaves_the_message_for_the_nex
     with zoe.running("session", "attach", "--task", task) as session:
         assert session.told("│") == "│ Half pushed.\n"
         session.end(signal.SIGTERM)
+    begun.write_text("end\n")  # what the killed one left running ends too
 
 
 def test_a_command_that_fails_leaves_the_message_for_the_next_session(

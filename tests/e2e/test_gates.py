@@ -1,0 +1,214 @@
+"""Gates raised and answered from the command line: every type, what follows from each, and who waits for it."""
+
+import json
+import signal
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.people import Person, Town
+
+TOOL = {"requestId": "q-1", "runId": "r-0000aa", "tool": "bash", "input": {"command": "make"}, "floor": False}
+
+
+@pytest.fixture
+def zoe(town: Town) -> Person:
+    """Somebody alone."""
+    return town.person("zoe")
+
+
+def raised(person: Person, type_: str, data: dict[str, Any]) -> str:
+    gate = person.json("gates", "raise", type_, "--data", json.dumps(data))["gate"]
+    assert (gate["from"], gate["to"], gate["blocking"]) == ("agent:dispatch", ["human:zoe"], True)
+    assert gate["data"]["type"] == type_
+    return str(gate["id"])
+
+
+def gate_of(person: Person, id_: str) -> Any:
+    (found,) = [each for each in person.json("gates", "--all")["gates"] if each["gate"]["id"] == id_]
+    return found
+
+
+def decided(person: Person, id_: str, choice: str, *words: str) -> Any:
+    """Answer a gate, and return what became of it."""
+    assert id_ in {each["gate"]["id"] for each in person.json("gates")["gates"]}
+    person.dmp("answer", id_, choice, *words)
+    found = gate_of(person, id_)
+    assert (found["choice"], found["applied"], found["closed"]) == (choice, True, None)
+    assert person.json("gates")["gates"] == []
+    return found
+
+
+@pytest.mark.parametrize(
+    ("type_", "data", "choice"),
+    [
+        ("tool-approval", TOOL, "approve-session"),
+        ("overseer-action", {"conversation": "c", "actionId": "a-1", "summary": "Restart it."}, "confirm"),
+        (
+            "memory",
+            {
+                "proposalId": "mp-01J9ZQ7V5T3N8K2M4R6W0Y1XAB",
+                "action": "add",
+                "scope": "team",
+                "kind": "fact",
+            },
+            "reject",
+        ),
+        ("doc", {"doc": "doc-1", "proposal": "rev-1"}, "approve"),
+    ],
+)
+def test_a_program_raises_a_gate_waits_and_reads_the_choice(
+    zoe: Person, type_: str, data: dict[str, Any], choice: str
+) -> None:
+    id_ = raised(zoe, type_, data)
+    with zoe.running("gates", "wait", id_) as waiting:
+        found = decided(zoe, id_, choice, "because")
+        told = waiting.end()
+    assert (told.code, told.out) == (0, f"{choice}\n")
+    assert found["answer"]["body"] == "because"
+    assert f"{choice}\n" == zoe.dmp("gates", "wait", id_)
+
+
+def test_a_session_asks_to_write_elsewhere(zoe: Person) -> None:
+    zoe.dmp("session", "start", "--id", "r-0000aa")
+    with zoe.running("session", "attach", "r-0000aa") as session:
+        session.noted("This is run:")
+        asked = zoe.json(
+            *("send", "human:zoe", "May I?", "--kind", "question", "--blocking", "--as", "run:r-0000aa"),
+            *("--choice", "grant", "--choice", "deny"),
+            *("--data", json.dumps({"type": "scope", "paths": ["docs/"], "reason": "The guide is wrong."})),
+        )
+        id_ = asked["message"]["id"]
+        assert "[forbidden on replyTo]" in zoe.refused("answer", id_, "grant", "--as", "run:r-0000aa")
+        decided(zoe, id_, "grant")
+        session.told("choice: grant")
+        session.end(signal.SIGTERM)
+
+
+def test_only_sessions_raise_scope_gates(zoe: Person) -> None:
+    shape = ("--kind", "question", "--blocking", "--choice", "grant", "--choice", "deny")
+    data = json.dumps({"type": "scope", "paths": ["docs/"], "reason": "Why not?"})
+    assert "[forbidden on data]" in zoe.refused("send", "human:zoe", "May I?", *shape, "--data", data)
+
+
+def test_an_agent_is_registered_approved_muted_and_revoked(zoe: Person) -> None:
+    registered = zoe.json("agent", "register", "claude", "--client", "Claude Code")
+    assert registered["agent"]["status"] == "pending"
+    agent = ("--as", "agent:zoe/claude")
+    assert "[forbidden on from]" in zoe.refused("send", "human:zoe", "Hi.", *agent)
+    again = zoe.json("agent", "register", "claude", "--client", "Claude Code")
+    assert again["gate"]["id"] == registered["gate"]["id"]
+    decided(zoe, registered["gate"]["id"], "approve")
+    zoe.dmp("send", "human:zoe", "Hi.", *agent)
+    assert zoe.json("agent", "mute", "claude")["agent"]["muted"]
+    sent = zoe.json("send", "human:zoe", "Hello?", *agent)
+    assert [each["state"] for each in sent["deliveries"]] == ["read"]
+    zoe.dmp("agent", "unmute", "claude")
+    zoe.dmp("send", "agent:zoe/claude", "Do this.")
+    assert [each["message"]["body"] for each in zoe.json("inbox", *agent)["deliveries"]] == ["Do this."]
+    assert zoe.json("agent", "revoke", "claude")["agent"]["status"] == "revoked"
+    assert "[forbidden on from]" in zoe.refused("send", "human:zoe", "Still here.", *agent)
+    assert "register it again" in zoe.refused("agent", "approve", "claude")
+    (listed,) = zoe.json("agent", "list")["agents"]
+    assert (listed["address"], listed["status"]) == ("agent:zoe/claude", "revoked")
+
+
+def test_approving_an_agent_by_command_is_answering_its_gate(zoe: Person) -> None:
+    gates = [
+        zoe.json("agent", "register", name, "--client", "x")["gate"]["id"] for name in ("claude", "codex")
+    ]
+    assert zoe.json("agent", "approve", "claude")["agent"]["status"] == "approved"
+    assert zoe.json("agent", "revoke", "codex")["agent"]["status"] == "revoked"
+    assert [gate_of(zoe, each)["choice"] for each in gates] == ["approve", "deny"]
+    assert "already has its answer" in zoe.refused("answer", gates[0], "deny")
+
+
+def test_an_answer_to_an_earlier_registration_decides_no_later_one(zoe: Person) -> None:
+    zoe.dmp("agent", "register", "claude", "--client", "x")
+    zoe.dmp("agent", "revoke", "claude")
+    again = zoe.json("agent", "register", "claude", "--client", "x")
+    assert again["agent"]["status"] == "pending"
+    # As if a crash had kept the first answer's effect from being recorded: the next command applies it again.
+    with sqlite3.connect(zoe.root / "state.db") as db:
+        db.execute("DELETE FROM effects")
+    db.close()
+    zoe.dmp("send", "human:zoe", "x", "--idempotency-key", "x")
+    assert zoe.json("agent", "list")["agents"][0]["status"] == "pending"
+
+
+@pytest.mark.parametrize(("choice", "status"), [("approve", "ready"), ("decline", "dropped")])
+def test_a_draft_is_proposed(zoe: Person, choice: str, status: str) -> None:
+    zoe.dmp("agent", "register", "claude", "--client", "x")
+    zoe.dmp("agent", "approve", "claude")
+    asked = zoe.json("send", "human:zoe", "Do it.", "--kind", "handoff", "--as", "agent:zoe/claude")[
+        "message"
+    ]
+    draft = zoe.json("task", "add", "Do it", "--draft")["task"]
+    gate = zoe.json("task", "propose", draft["id"], "--message", asked["id"])["gate"]
+    assert gate["data"] == {
+        "type": "task-proposal",
+        "task": draft["id"],
+        "proposedBy": "agent:zoe/claude",
+        "message": asked["id"],
+    }
+    decided(zoe, gate["id"], choice)
+    assert zoe.json("task", "show", draft["id"])["task"]["status"] == status
+    assert "is no draft" in zoe.refused("task", "propose", draft["id"], "--message", asked["id"])
+
+
+def test_a_closed_gate_decides_nothing(zoe: Person) -> None:
+    id_ = raised(zoe, "doc", {"doc": "doc-1", "proposal": "rev-1"})
+    with zoe.running("gates", "wait", id_) as waiting:
+        zoe.dmp("close", id_, "No longer needed.")
+        told = waiting.end()
+    assert (told.code, told.out) == (1, "")
+    assert "closed without a decision: “No longer needed.”" in told.err
+    found = gate_of(zoe, id_)
+    assert (found["choice"], found["applied"], found["closed"]) == (None, False, "No longer needed.")
+    assert "already has its answer" in zoe.refused("answer", id_, "approve")
+
+
+def test_waiting_can_be_interrupted(zoe: Person) -> None:
+    id_ = raised(zoe, "tool-approval", TOOL)
+    with zoe.running("gates", "wait", id_, "--verbose") as waiting:
+        waiting.noted("waiting for")
+        assert waiting.end(signal.SIGINT).code == 130
+    assert len(zoe.json("gates")["gates"]) == 1
+
+
+def test_a_parked_call_shows_the_beginning_of_a_long_input(zoe: Person) -> None:
+    id_ = raised(zoe, "tool-approval", {**TOOL, "input": {"text": "é" * 9000}})
+    data = gate_of(zoe, id_)["gate"]["data"]
+    assert data["truncated"] is True
+    assert 8190 <= len(data["input"].encode()) <= 8192
+    assert data["input"].startswith('{"text":"éé')
+
+
+def test_a_command_hears_of_a_decision_and_one_that_fails_is_run_again(zoe: Person, tmp_path: Path) -> None:
+    heard = tmp_path / "heard"
+    (zoe.root / "config.toml").write_text(f'[gates]\ncommand = "cat >> {heard} && test -e {tmp_path}/ok"\n')
+    id_ = raised(zoe, "overseer-action", {"conversation": "c", "actionId": "a", "summary": "Restart it."})
+    zoe.dmp("answer", id_, "confirm")
+    assert gate_of(zoe, id_)["applied"] is False
+    assert "was not done yet" in zoe.dmp("gates", "--all")
+    (tmp_path / "ok").touch()
+    zoe.dmp("send", "human:zoe", "Anything that sends takes it up.")
+    assert gate_of(zoe, id_)["applied"] is True
+    first, second = (json.loads(line) for line in heard.read_text().splitlines())
+    assert first == second
+    assert (first["type"], first["gate"], first["choice"]) == ("overseer-action", id_, "confirm")
+    zoe.dmp("send", "human:zoe", "And not once more.")
+    assert len(heard.read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize("type_", ["wake", "scope", "agent-registration", "x-mine", "nothing"])
+def test_a_command_raises_only_what_a_program_may_park(zoe: Person, type_: str) -> None:
+    assert "[invalid on type]" in zoe.refused("gates", "raise", type_, "--data", "{}")
+
+
+def test_gate_data_of_another_shape_is_refused(zoe: Person) -> None:
+    refused = zoe.refused("gates", "raise", "doc", "--data", '{"doc": "x", "proposal": "rev-1"}')
+    assert "[invalid on data.doc]" in refused
+    assert zoe.json("gates", "--all") == {"gates": []}
