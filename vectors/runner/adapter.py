@@ -116,8 +116,8 @@ class Adapter:
                 left = left[os.write(self._stdin.fileno(), left) :]
             except BlockingIOError:
                 continue
-            except OSError:
-                self._ended()
+            except BrokenPipeError:
+                return  # it reads no more; what it wrote before, and how it ended, is told by its output
 
     def _line(self, deadline: float, seconds: float) -> bytes:
         searched = 0

@@ -15,7 +15,7 @@ NAMES = st.sampled_from("abcd")
 VALUES: st.SearchStrategy[Any] = st.recursive(
     SCALARS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
-    max_leaves=12,
+    max_leaves=6,
 )
 OBJECTS = st.dictionaries(NAMES, VALUES, max_size=4)
 

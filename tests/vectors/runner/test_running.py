@@ -299,8 +299,9 @@ def test_a_short_time_for_vectors_does_not_shorten_the_hello(tmp_path: Path) -> 
 def test_an_adapter_exits_with_0_when_told_bye(
     behaviour: str, told: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vectors.runner.running.PATIENCE", 1.0)
-    farewell = Went(adapter(tmp_path, behaviour=behaviour), seconds=1.0, judged=[]).farewell
+    if "time.sleep" in behaviour:
+        monkeypatch.setattr("vectors.runner.running.PATIENCE", 2.0)
+    farewell = Went(adapter(tmp_path, behaviour=behaviour), seconds=2.0, judged=[]).farewell
     assert (farewell is None) if told is None else (told in str(farewell))
 
 
