@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from core.commits import CommitPoint
+from core.errors import Code, DmpError
 from core.inputs import ReplyInput
 from core.message import Message, State
 from tests.core.support import ADA, OTHER_RUN, RUN, TASK, World, draft, world
@@ -131,6 +133,34 @@ def test_a_process_takes_up_only_what_it_reaches(make: Callable[[str], World]) -
     attached.host.reaches = lambda _session: _session == OTHER_RUN  # type: ignore[method-assign]
     sender.engine.send(ADA, draft(RUN, OTHER_RUN))
     assert [delivery.recipient for delivery in attached.engine.dispatch_waiting()] == [OTHER_RUN]
+
+
+def test_mail_for_a_session_that_ended_is_left_to_recovery(make: Callable[[str], World]) -> None:
+    sender, attached = make("sender"), make("attached")
+    reaches_nothing(sender)
+    message = sender.engine.send(ADA, draft(TASK)).message
+    attached.host.change({"endSession": {"workItem": "t-000001"}})
+    assert attached.engine.dispatch_waiting() == ()
+    assert attached.engine.deliveries(message.id)[0].state is State.SENDING
+    assert attached.engine.recover().reverted == 1
+    assert attached.engine.deliveries(message.id)[0].state is State.HELD
+
+
+def test_a_store_that_fails_at_the_claim_leaves_the_mail_to_whoever_comes(
+    make: Callable[[str], World],
+) -> None:
+    one = make("one")
+
+    def busy(point: str, when: str) -> None:
+        if point == CommitPoint.CLAIM:
+            raise DmpError(Code.UNAVAILABLE, "the store is busy, try again")
+
+    one.store.observer = busy
+    sent = one.engine.send(ADA, draft(TASK, "human:bob"))
+    assert [delivery.state for delivery in sent.deliveries] == [State.SENDING, State.NOTIFIED]
+    assert owners(one) == [None, None]
+    one.store.observer = None
+    assert [delivery.state for delivery in one.engine.dispatch_waiting()] == [State.PUSHED]
 
 
 def test_a_session_start_leaves_its_mail_to_the_process_that_reaches_the_session(

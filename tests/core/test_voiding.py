@@ -93,6 +93,7 @@ def test_recovery_sets_it_aside_and_opens_the_gate_for_another_answer(one: World
     voided = one.engine.message(bad)
     assert voided is not None
     assert (voided.kind, voided.standing, voided.choice) == ("message", Standing.VOIDED, "approve")
+    assert voided.as_sent().kind == "answer"
     assert one.engine.voided() == [bad]
     assert one.engine.open_gates() == [gate]
     assert one.engine.recover().voided == 0
@@ -170,8 +171,11 @@ def test_what_another_build_recorded_as_applied_is_applied_again_for_the_answer_
     with one.store.transaction("test") as db:
         record_applied(db, gate, "then")
     assert one.engine.recover().voided == 0  # section 6.3: only effects that are not recorded
+    one.host.failing_effects = True
     one.engine.reply(ADA, gate, DENY)
-    assert [call["hook"] for call in one.host.calls].count("onAnswered") == 1
+    assert one.engine.effects_applied() == []
+    one.host.failing_effects = False
+    assert one.engine.recover().replayed == 1
     assert one.engine.effects_applied() == [gate]
 
 
@@ -191,6 +195,14 @@ def test_each_delivery_goes_where_a_new_one_would_and_is_dispatched(one: World) 
     assert {d.recipient: (d.state, d.session) for d in one.engine.deliveries(gate)} == STATES
     pushes = [call for call in one.host.calls if call["hook"] == "push"]
     assert pushes == [{"hook": "push", "session": RUN, "message": gate}] * 2
+
+
+def test_a_delivery_that_was_not_answered_stays_where_it_is(one: World) -> None:
+    gate, _ = answered_gate(one)
+    with one.store.transaction("an older build") as db:
+        insert_deliveries(db, [Delivery("d-9", gate, TASK, Via.DIRECT, State.READ, RUN, "then")])
+    one.engine.recover()
+    assert [d.state for d in one.engine.deliveries(gate)] == [State.NOTIFIED, State.READ]
 
 
 def test_a_delivery_keeps_its_route(one: World) -> None:
