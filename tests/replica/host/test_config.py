@@ -1,0 +1,84 @@
+"""`config.toml`: read whole or not at all (section C.7), and the key at fault is named."""
+
+from pathlib import Path
+
+import pytest
+
+from core.host import Limits
+from replica.host.config import Config, read_config
+from replica.node import create, opened
+
+
+def read(folder: Path, text: str) -> Config:
+    path = folder / "config.toml"
+    path.write_text(text)
+    return read_config(path)
+
+
+def test_without_a_file_everything_has_its_default(tmp_path: Path) -> None:
+    found = read_config(tmp_path / "config.toml")
+    assert found == Config()
+    assert (found.limits, found.wake_policy, found.fault) == (Limits(10, 20), "ask", None)
+
+
+def test_every_key_is_read(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        """
+        [notify]
+        command = "cat >> mail"
+        desktop = true
+        [wake]
+        command = "start"
+        policy = "allow"
+        [gates]
+        command = "decide"
+        [limits]
+        urgent_per_hour = 3
+        agent_turns_per_thread_per_hour = 4
+        """,
+    )
+    assert found == Config("cat >> mail", True, "start", "allow", "decide", Limits(3, 4))
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("[notify", "no TOML"),
+        ("[nottify]\n", "[nottify]"),
+        ("notify = 1\n", "notify must be a table"),
+        ("[wake]\ncomand = 'x'\n", "wake.comand"),
+        ("[limits]\nurgent_per_hour = 0\n", "limits.urgent_per_hour"),
+        ("[limits]\nurgent_per_hour = true\n", "limits.urgent_per_hour"),
+        ("[limits]\nurgent_per_hour = 1.5\n", "limits.urgent_per_hour"),
+        ("[limits]\nagent_turns_per_thread_per_hour = '9'\n", "limits.agent_turns_per_thread_per_hour"),
+        ("[wake]\npolicy = 'deny'\n", "wake.policy"),
+        ("[wake]\ncommand = ['x']\n", "wake.command"),
+        ("[gates]\ncommand = ' '\n", "gates.command"),
+        ("[notify]\ndesktop = 'yes'\n", "notify.desktop"),
+    ],
+)
+def test_a_file_with_a_fault_counts_for_nothing_and_the_fault_is_named(
+    tmp_path: Path, text: str, named: str
+) -> None:
+    found = read(tmp_path, text)
+    assert found.fault is not None
+    assert named in found.fault
+    assert Config(fault=found.fault) == found
+
+
+def test_one_bad_key_takes_the_good_ones_with_it(tmp_path: Path) -> None:
+    found = read(tmp_path, "[wake]\ncommand = 'start'\npolicy = 'allow'\n[limits]\nurgent_per_hour = -1\n")
+    assert (found.wake_command, found.wake_policy, found.limits) == (None, "ask", Limits())
+
+
+def test_a_file_that_cannot_be_read_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_bytes(b"\xff\xfe")
+    assert "cannot be read" in (read_config(tmp_path / "config.toml").fault or "")
+
+
+def test_the_host_has_the_limits_of_the_file(tmp_path: Path) -> None:
+    create(tmp_path / "ada", "ada", "laptop")
+    (tmp_path / "ada" / "config.toml").write_text("[limits]\nurgent_per_hour = 3\n")
+    with opened(tmp_path / "ada") as node:
+        assert node.host.limits == Limits(urgent_per_hour=3)
