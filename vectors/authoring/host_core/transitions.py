@@ -17,6 +17,7 @@ from vectors.authoring.cast import (
     NORA,
     SCOUT,
     bound,
+    can_read,
     given,
     item,
     live,
@@ -98,6 +99,32 @@ VECTORS: Final = [
         noDeliveries=["$s1"],
         calls=[published("$s1")],
         sections=["4.8", "6.1"],
+    ),
+    vector(
+        "core.transitions.an-answered-delivery-stays-bound",
+        "An answered delivery stays bound to its session, which still takes part in the question",
+        ok(reply(BYSTANDER, "m-asked", "here")),
+        ok(can_read("m-asked", who(AUX)), readable=True),
+        ok(send(who(AUX), message(COVE_1, "thank you", replyTo="m-asked"))),
+        ok(can_read("m-asked", who("run:r-a0a0a1")), readable=False),
+        given=given(
+            workItems=[item(COVE, COVE_1), item(DELL, DELL_1)],
+            auxSessions=[AUX, "run:r-a0a0a1"],
+            store=stored(
+                [row("m-asked", COVE_1, [LEE, DELL, FERN], "Where is everyone?", "question")],
+                [
+                    bound("d-1", "m-asked", LEE, "notified"),
+                    bound("d-2", "m-asked", DELL, "pushed", DELL_1),
+                    bound("d-3", "m-asked", FERN, "notified", AUX, "channel"),
+                ],
+            ),
+        ),
+        deliveries=[
+            delivery("m-asked", LEE, "answered", session=None),
+            delivery("m-asked", DELL, "answered", session=DELL_1),
+            delivery("m-asked", FERN, "answered", session=AUX),
+        ],
+        sections=["4.6", "6.1"],
     ),
     vector(
         "core.transitions.a-message-moves-nothing",
