@@ -6,6 +6,7 @@ from replica.chain.clock import accept_wall_clock
 from replica.chain.guard import resume as resume_signing
 from replica.cli.context import Cli, command, pass_cli
 from replica.cli.text import moment
+from replica.node import Node
 from replica.records import problems as records
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get
@@ -16,7 +17,7 @@ from replica.records.meta import Meta, get
 def problems(cli: Cli) -> None:
     """List what is wrong here, and where in whose log."""
     with cli.node() as node:
-        found = records.all_problems(node.store.db)
+        found = all_problems(node)
     screen = cli.screen
     if cli.as_json:
         screen.document(
@@ -71,6 +72,13 @@ def resume(cli: Cli, clock: bool) -> None:
         cli.screen.say("Nothing was paused.")
     else:
         cli.screen.say(f"Signing again. Next: {cli.command('sync')}")
+
+
+def all_problems(node: Node) -> list[records.Problem]:
+    """What is wrong: what the store remembers, and a configuration that counts for nothing."""
+    fault = node.host.config.fault
+    own = [] if fault is None else [records.Problem("config", fault, None, None, "")]
+    return [*own, *records.all_problems(node.store.db)]
 
 
 def _place(problem: records.Problem) -> str:

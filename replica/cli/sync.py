@@ -12,11 +12,12 @@ from crypto.canonical import JsonValue
 from replica.cli.connection import catch_up, passes, remembered_link, sync_pass, transport_to
 from replica.cli.context import Cli, command, pass_cli
 from replica.cli.failures import Failure, failure_of
+from replica.cli.health import all_problems
 from replica.cli.messages import UNREAD
 from replica.cli.standing import no_part
 from replica.cli.text import counted
 from replica.node import Node
-from replica.records import outbox, problems
+from replica.records import outbox
 from replica.records.link import Link
 from replica.sync import Report
 from transports.base import TransportError
@@ -148,7 +149,7 @@ def _report_json(node: Node, report: Report) -> dict[str, JsonValue]:
         "admitted": no_part(node) is None,
         "unread": _unread(node),
         "toAdmit": _to_admit(node),
-        "problems": len(problems.all_problems(node.store.db)),
+        "problems": len(all_problems(node)),
     }
 
 
@@ -202,7 +203,7 @@ _FOUND: Final = {
 
 def _counts(node: Node) -> dict[str, int]:
     """How much each command in _FOUND has to show."""
-    unread, waiting, noted = _unread(node), _to_admit(node), len(problems.all_problems(node.store.db))
+    unread, waiting, noted = _unread(node), _to_admit(node), len(all_problems(node))
     return dict(zip(_FOUND, (unread, waiting, noted), strict=True))
 
 
