@@ -2,11 +2,12 @@
 # make demo    the whole story: two hosts, one git branch, one audited chain
 # make test    lint, types, import rules and tests
 # make bench   speed, as ratios in one run
+# make mutants small faults in the host core, each of which a vector must catch
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test lint bench lock
+.PHONY: setup demo test lint bench mutants lock
 
 setup: .venv/.installed
 
@@ -31,6 +32,9 @@ lint: setup
 
 bench: setup
 	$(BIN)/python -m tests.bench
+
+mutants: setup
+	$(BIN)/python -m vectors.mutants
 
 # Rewrites the lock; needs pip-tools (pip install pip-tools).
 lock:

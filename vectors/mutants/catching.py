@@ -8,7 +8,7 @@ from typing import Final
 from core.gate_types import GATE_TYPES
 from vectors.mutants.fault import ROOT, Fault
 from vectors.runner.adapter import Adapter
-from vectors.runner.running import Outcome, Process, Result, Run
+from vectors.runner.running import CannotRun, Outcome, Process, Result, Run
 from vectors.runner.vector import Vector
 
 SECONDS: Final = 10.0
@@ -25,12 +25,19 @@ def run(fault: Fault, vectors: Iterable[Vector]) -> Iterator[Result]:
     fault.plant((ROOT / fault.file).read_text("utf-8"))
     left = list(vectors)
     while left:
-        with Run(lambda: _start(fault), SECONDS, tuple(GATE_TYPES)) as running:
+        with _running(fault) as running:
             for result in running.results(tuple(left)):
                 left.pop(0)
                 yield result
                 if result.outcome is Outcome.ADAPTER_ERROR:
                     break
+
+
+def _running(fault: Fault) -> Run:
+    try:
+        return Run(lambda: _start(fault), SECONDS, tuple(GATE_TYPES))
+    except CannotRun as error:
+        raise CannotRun(f"with the fault {fault.name}, {error}") from None
 
 
 def _start(fault: Fault) -> Process:

@@ -1,0 +1,65 @@
+"""`make mutants`: run the kit on every fault, and record which of the project's own vectors caught it.
+
+A fault that gets away from those is run on the public vectors, where DMP_PUBLIC_VECTORS names them, to tell which
+vector is missing here; what is recorded must be at hand wherever the project is. Exits with 1 where one got away.
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from vectors.adapter.run import CLASSES
+from vectors.mutants.catching import CAUGHT, run
+from vectors.mutants.fault import Fault, StaleError, read_faults, write_faults
+from vectors.runner.files import OWN, read_vectors
+from vectors.runner.running import CannotRun
+from vectors.runner.vector import Vector
+
+PUBLIC_VECTORS: Final = "DMP_PUBLIC_VECTORS"
+
+RECORDED: Final = 2
+"""Vectors recorded for a fault: the second stands in when the first is taken out of the kit."""
+
+
+def main(names: Sequence[str]) -> int:
+    """Run the kit on the faults of these names, or on every fault; return the exit code."""
+    faults = read_faults()
+    chosen = [fault for fault in faults if not names or fault.name in names]
+    found: dict[str, Fault] = {}
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for fault, public in pool.map(_judged, chosen):
+            found[fault.name] = fault
+            by = " ".join(fault.caught_by) or f"GOT AWAY (from the public ones: {public or 'too'})"
+            print(f"{fault.name}: {by}", flush=True)
+    write_faults(found.get(fault.name, fault) for fault in faults)
+    away = [fault.name for fault in found.values() if not fault.caught_by]
+    print(f"{len(found)} faults, {len(away)} got away{': ' if away else ''}{', '.join(away)}")
+    return 1 if away else 0
+
+
+def _judged(fault: Fault) -> tuple[Fault, str | None]:
+    """Return a fault with what catches it now, and the public vector that would where none of the own does."""
+    own = sorted(read_vectors(OWN), key=lambda vector: vector.id not in fault.caught_by)
+    caught = replace(fault, caught_by=tuple(islice(_catching(fault, own), RECORDED)))
+    public = os.environ.get(PUBLIC_VECTORS)
+    if caught.caught_by or not public:
+        return caught, None
+    return caught, next(_catching(fault, read_vectors(Path(public) / "kit" / "vectors")), None)
+
+
+def _catching(fault: Fault, vectors: Iterable[Vector]) -> Iterator[str]:
+    """Yield the ids of the vectors that catch a fault."""
+    ours = [vector for vector in vectors if vector.vector_class in CLASSES]
+    return (result.vector.id for result in run(fault, ours) if result.outcome in CAUGHT)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except (StaleError, CannotRun) as error:
+        sys.exit(str(error))
