@@ -13,7 +13,7 @@ from vectors.runner.hello import Hello, read_hello
 from vectors.runner.judge import judge
 from vectors.runner.matching import shown
 from vectors.runner.observation import read_observation
-from vectors.runner.shape import ShapeError
+from vectors.runner.shape import ShapeError, record, text
 from vectors.runner.vector import JsonObject, Vector
 
 RESTARTS: Final = 3
@@ -21,6 +21,8 @@ RESTARTS: Final = 3
 
 PATIENCE: Final = 10.0
 """Seconds an adapter has at least to say hello and to exit, however short the time for a vector is."""
+
+_UNSUPPORTED: Final = record({"reason": text}, open_ended=True)
 
 
 class Outcome(StrEnum):
@@ -122,12 +124,13 @@ class Run:
         try:
             answer = self._ask(raw)
             if answer["dmp"] == "unsupported":
-                return Outcome.SKIPPED, [f"unsupported: {answer.get('reason', 'no reason given')}"]
+                _UNSUPPORTED(answer, "")
+                return Outcome.SKIPPED, [f"unsupported: {answer['reason']}"]
             reasons = judge(raw, self.hello, read_observation(answer, raw["when"]))
         except AdapterFault as fault:
             return Outcome.ADAPTER_ERROR, [str(fault)]
         except ShapeError as error:
-            return Outcome.ADAPTER_ERROR, [f"the observation is malformed: {error}"]
+            return Outcome.ADAPTER_ERROR, [f"the {answer['dmp']} line is malformed: {error}"]
         return (Outcome.FAIL if reasons else Outcome.PASS), reasons
 
     def _ask(self, vector: JsonObject) -> JsonObject:

@@ -152,7 +152,7 @@ def test_an_adapter_that_says_another_hello_when_started_again_is_not_used(tmp_p
 def test_a_malformed_observation_is_an_adapter_error_and_needs_no_restart(tmp_path: Path) -> None:
     run = went(tmp_path, ON_SECOND.format("return {**ANSWERS[vector['id']], 'messages': [{}]}"))
     assert run.outcomes == [PASS, ERROR, PASS, PASS, PASS, PASS]
-    assert run.reasons == ["the observation is malformed: messages[0] has no id"]
+    assert run.reasons == ["the observation line is malformed: messages[0] has no id"]
     assert len(run.started) == 1
 
 
@@ -161,6 +161,12 @@ def test_an_unsupported_vector_is_skipped_with_the_adapters_reason(tmp_path: Pat
     run = went(tmp_path, ON_SECOND.format(act))
     assert run.outcomes[1] is Outcome.SKIPPED
     assert run.reasons == ["unsupported: no clock"]
+
+
+def test_unsupported_without_a_reason_is_an_adapter_error(tmp_path: Path) -> None:
+    run = went(tmp_path, ON_SECOND.format("return {'dmp': 'unsupported', 'id': vector['id']}"))
+    assert run.outcomes == [PASS, ERROR, PASS, PASS, PASS, PASS]
+    assert run.reasons == ["the unsupported line is malformed: the document has no reason"]
 
 
 def test_a_wrong_observation_fails_with_its_reasons(tmp_path: Path) -> None:
