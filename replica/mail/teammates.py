@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from core.errors import DmpError, conflict, forbidden, invalid
 from core.federation import LOCAL, Placement, Target
-from core.gate_data import data_type
+from core.gate_data import data_type, has_gate_data
 from core.message import Delivery, Message, Via
 from core.store import Store
 from core.store.deliveries import deliveries_of
@@ -64,7 +64,7 @@ class Teammates:
         if own_word and not self._was_shared(message):
             return LOCAL
         if not is_system and message.sender.startswith(("run:", "agent:")):
-            return self._of_a_program(target, here=here)
+            return self._of_a_program(message, target, here=here)
         if team.view.members[self._me].observer:
             raise forbidden(
                 target.field, "this machine observes the team, and what it says is not believed there"
@@ -85,7 +85,7 @@ class Teammates:
             ref.type == "message" and remote.readers_of(self._store.db, ref.id) for ref in message.refs
         )
 
-    def _of_a_program(self, target: Target, *, here: bool) -> Placement:
+    def _of_a_program(self, message: Message, target: Target, *, here: bool) -> Placement:
         """Where mail from a session or an agent goes: nowhere else, since no machine could tell whose it is.
 
         A receiver believes it once it knows the sender's registration or presence, which this build does not
@@ -93,6 +93,8 @@ class Teammates:
         """
         if here or target.via is Via.CHANNEL:
             return Placement(local=here)
+        if has_gate_data(message.data):
+            raise forbidden("data", "gate data never leaves its host; ask a person of this machine")
         raise forbidden(
             target.field,
             f"mail from a session or an agent does not leave this machine yet, and {target.recipient} is on "

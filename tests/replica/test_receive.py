@@ -288,13 +288,6 @@ def test_an_op_of_a_type_this_build_does_not_know_is_verified_and_kept(w: World)
     assert kept[1] == 0
 
 
-def test_a_send_with_gate_data_is_refused_on_data(w: World) -> None:
-    (ada,) = w.team("ada")
-    with pytest.raises(DmpError) as refused:
-        ada.send("human:ada", "approve", kind="question", data={"type": "tool-approval"})
-    assert (refused.value.code, refused.value.field) == (Code.FORBIDDEN, "data")
-
-
 def test_a_thread_that_began_where_nothing_leaves_takes_no_teammate_in(w: World) -> None:
     """A local-only root makes all of its thread local-only, both ways (F.5)."""
     ada, bob = w.team("ada", "bob")
