@@ -76,7 +76,8 @@ def raise_(
     if cli.as_json:
         cli.screen.document({"gate": message_json(sent.message), "replayed": sent.replayed})
         return
-    cli.screen.say(f"{'Raised before' if sent.replayed else 'Raised'}: {sent.message.id}")
+    cli.screen.say(f"{'Raised before' if sent.replayed else 'Raised'}: {sent.message.id}. Answer it with:")
+    cli.screen.exact(f"  {cli.command(f'answer {sent.message.id} CHOICE')}")
 
 
 @gates.command("wait")

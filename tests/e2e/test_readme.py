@@ -13,7 +13,7 @@ from tests.e2e.people import PATIENCE, Person, Town, environment
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^```([a-z]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = ("console", "sh")
-DATA = ("ini", "json", "python", "text")
+DATA = ("ini", "json", "python", "text", "toml")
 
 FROM_NOTHING = ["README.md", "docs/getting-started.md"]
 IN_A_TEAM = sorted(
@@ -29,6 +29,10 @@ LEARNT = {
     "replica": r"team admit (\S+-[0-9a-f]{8}) --fingerprint",
     "fingerprint": r"team admit \S+-[0-9a-f]{8} --fingerprint (\S+)",
     "other-replica": r"\b(bob-[0-9a-f]{8})\b",
+    "task": r"Made task:(t-[0-9a-f]{10})",
+    "epic": r"Made task:(e-[0-9a-f]{10})",
+    "session": r"Made run:(r-[0-9a-f]{10})",
+    "gate": r"dmp answer (m-[0-9a-z]{26})",
 }
 """What a reader takes from the output of one command for a later one, by the name pages give it."""
 
