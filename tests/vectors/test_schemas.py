@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -33,8 +34,13 @@ SCHEMAS: dict[str, Any] = {
 
 def _pattern(_: Validator, pattern: str, instance: object, __: object) -> Iterator[ValidationError]:
     """Search a pattern as ECMAScript does, where `$` never matches before a line break at the end."""
-    if isinstance(instance, str) and not regress.Regex(pattern).find(instance):
+    if isinstance(instance, str) and not _compiled(pattern).find(instance):
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+@cache
+def _compiled(pattern: str) -> regress.Regex:
+    return regress.Regex(pattern)
 
 
 VALIDATOR = extend(Draft202012Validator, {"pattern": _pattern})  # type: ignore[no-untyped-call]
@@ -49,10 +55,16 @@ BY_ID: Registry[Any] = Registry().with_resources(
 )
 
 
-def accepts(name: str, value: object, definition: str | None = None) -> bool:
+def accepts(name: str, value: Any, definition: str | None = None) -> bool:
     """Whether a schema, or one of its definitions, accepts a value."""
+    return _validator(name, definition).is_valid(value)
+
+
+@cache
+def _validator(name: str, definition: str | None) -> Validator:
     part = "" if definition is None else f"#/$defs/{definition}"
-    return bool(VALIDATOR({"$ref": SCHEMAS[name]["$id"] + part}, registry=BY_ID).is_valid(value))
+    validator: Validator = VALIDATOR({"$ref": SCHEMAS[name]["$id"] + part}, registry=BY_ID)
+    return validator
 
 
 def _files(folder: Path) -> list[Any]:
@@ -222,12 +234,16 @@ def _exchange() -> Iterator[tuple[str, Any]]:
 
 
 def test_the_adapter_schema_describes_every_line_of_an_exchange() -> None:
+    of_each_kind: dict[str, Any] = {
+        "unsupported": {"dmp": "unsupported", "id": "core.some.case", "reason": "not here"}
+    }
     for definition, line in _exchange():
         assert accepts("adapter", line, definition), line
+        of_each_kind[definition] = line
+    assert set(of_each_kind) == set(SCHEMAS["adapter"]["$defs"])
+    for definition, line in of_each_kind.items():
+        assert [name for name in of_each_kind if accepts("adapter", line, name)] == [definition]
         assert accepts("adapter", line)
-    assert accepts(
-        "adapter", {"dmp": "unsupported", "id": "core.some.case", "reason": "not here"}, "unsupported"
-    )
 
 
 @pytest.mark.parametrize(

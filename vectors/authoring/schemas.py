@@ -248,7 +248,7 @@ _STATUS: Final = _one_of("pending", "approved", "revoked")
 _RULING: Final = _one_of("allow", "ask", "deny")
 _CHANNEL: Final = _record({"name": TEXT, "members": _list(TEXT)})
 _WAKE_RESULT: Final[Json] = {
-    "oneOf": [
+    "anyOf": [
         _record({"ok": {"const": True}, "session": TEXT}),
         _record({"ok": {"const": False}, "reason": TEXT}),
     ]
@@ -328,13 +328,13 @@ _STEPS: Final[dict[str, tuple[Json, Json]]] = {
 """The members of each step, required and optional (section 12.4.3)."""
 
 _CALL: Final[Json] = {
-    "oneOf": [
+    "anyOf": [
         _record({"hook": {"const": hook}, **dict.fromkeys(members, TEXT)}) for hook, members in HOOKS.items()
     ]
 }
 
 _OUTCOME: Final[Json] = {
-    "oneOf": [
+    "anyOf": [
         _record({"ok": {"const": True}}, {"result": _map(ANYTHING)}),
         _record({"ok": {"const": False}, "error": _record({"code": TEXT}, {"field": TEXT})}),
     ]
@@ -400,7 +400,7 @@ def vector() -> Json:
                 "runnable": _record(_RUNNABLE, _OPTIONAL, **_ONLY_MAY_HAS_A_CAPABILITY),
                 "given": _GIVEN,
                 "step": {
-                    "oneOf": [
+                    "anyOf": [
                         _record({"op": {"const": op}, **required}, optional)
                         for op, (required, optional) in _STEPS.items()
                     ]
