@@ -22,6 +22,7 @@ from replica.chain.signer import Signer
 from replica.home.directory import Directory
 from replica.home.dispatchers import LockedDispatchers
 from replica.home.keyfile import Identity, read_key_file, write_key_file
+from replica.home.locks import remove_stale
 from replica.host.person import PersonHost
 from replica.mail.teammates import Teammates
 from replica.records.commits import CommitPoint
@@ -83,6 +84,7 @@ class Node:
             with self.store.transaction(CommitPoint.SESSION):
                 for session in self.host.sessions_here.lost():
                     self.host.sessions_here.end(session, now=self.now())
+            remove_stale(self.directory.sessions)
         self.engine.recover()
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from replica.cli.messages import (
     sender_text,
 )
 from replica.cli.screen import Screen
-from replica.cli.text import counted, lines, moment
+from replica.cli.text import counted, lines, listing, moment
 from replica.host.principals import mailboxes
 from replica.node import Node
 
@@ -88,13 +88,19 @@ def open_questions(cli: Cli) -> None:
             return
         for message in found:
             mine = message.sender == node.address
-            waits = "you wait for an answer to" if mine else "waits for your answer:"
+            waits = "you wait for an answer to" if mine else _whose(node, message)
             screen.say(f"{waits} {message.id}, {sender_text(node, message)}, {moment(message.created_at)}")
             _show_first_line(screen, message)
             if not mine:
                 screen.exact(f"  {cli.command(reply_command(message))}")
     if not found:
         screen.say("No open questions.")
+
+
+def _whose(node: Node, question: Message) -> str:
+    """Whose answer a question waits for; you may give it whoever is asked, since you decide here."""
+    asked = [delivery.recipient for delivery in node.engine.deliveries(question.id)]
+    return "waits for your answer:" if node.address in asked or not asked else f"waits for {listing(asked)}:"
 
 
 def _mail(

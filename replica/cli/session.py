@@ -164,6 +164,8 @@ class _Outlet:
 
     def give(self, given: Given) -> None:
         """Give a message on. Raises where that fails, which leaves it for the next session."""
+        if self._signals.seen():
+            raise ProgramError("the session ended")
         failed: ProgramError | None = None
         if self._command is not None:
             try:

@@ -95,6 +95,62 @@ def test_documents_of_mail(run: Run, ada: Person, bob: Person) -> None:
     assert answer["message"]["standing"] == "accepted"
 
 
+def test_documents_of_a_host(run: Run, town: Town) -> None:
+    zoe = town.person("zoe")
+    made = run(zoe, "task", "add", "Fix it", "--draft")["task"]
+    assert made.keys() == {
+        *("id", "title", "status", "kind", "parent", "assignee", "priority", "labels", "created"),
+    }
+    assert run(zoe, "task", "edit", made["id"], "--label", "web")["task"]["labels"] == ["web"]
+    assert run(zoe, "task", "show", made["id"]).keys() == {"task", "session", "held"}
+    asked = run(zoe, "send", "human:zoe", "Do it.", "--kind", "handoff", "--wake")["message"]
+    gate = run(zoe, "task", "propose", made["id"], "--message", asked["id"])["gate"]
+    assert gate.keys() == MESSAGE - {"hlc"} | {"data", "choices"}
+
+    (listed,) = run(zoe, "gates")["gates"]
+    assert listed.keys() == {"gate", "type", "answer", "choice", "closed", "applied"}
+    assert (listed["type"], listed["answer"], listed["applied"]) == ("task-proposal", None, False)
+    assert run(zoe, "answer", gate["id"], "approve")["message"]["choice"] == "approve"
+    assert run(zoe, "gates", "wait", gate["id"])["choice"] == "approve"
+    assert run(zoe, "task", "drop", made["id"])["task"]["status"] == "dropped"
+    assert run(zoe, "task", "list") == {"tasks": []}
+    assert len(run(zoe, "task", "list", "--all")["tasks"]) == 1
+
+    raised = run(zoe, "gates", "raise", "doc", "--data", '{"doc": "doc-1", "proposal": "rev-1"}')
+    assert raised.keys() == {"gate", "replayed"}
+    assert run(zoe, "close", raised["gate"]["id"], "Gone.").keys() == {"message"}
+    closed = run(zoe, "gates", "wait", raised["gate"]["id"], code=1)
+    assert closed.keys() == {"error", *listed}
+    assert (closed["closed"], closed["choice"]) == ("Gone.", None)
+
+    session = run(zoe, "session", "start")["session"]
+    assert session.keys() == {"address", "task", "live", "startedAt", "endedAt"}
+    assert run(zoe, "session", "list") == {"sessions": [session]}
+    assert run(zoe, "session", "end", session["address"]) == {"session": session, "wasLive": False}
+
+    registered = run(zoe, "agent", "register", "claude", "--client", "x")
+    assert registered.keys() == {"agent", "gate"}
+    assert registered["agent"].keys() == {"address", "client", "status", "muted"}
+    approved = run(zoe, "agent", "approve", "claude")
+    assert approved == {"agent": {**registered["agent"], "status": "approved"}}
+    assert run(zoe, "agent", "list") == {"agents": [approved["agent"]]}
+    assert run(zoe, "agent", "register", "a2a.x", "--client", "x", code=1)["error"]["field"] == "agent"
+    assert (
+        run(zoe, "agent", "register", "agent:bob/x", "--client", "x", code=1)["error"]["code"] == "forbidden"
+    )
+
+    joined = {"channel": "all", "member": "human:zoe"}
+    assert run(zoe, "channel", "join", "channel:all") == joined
+    members = {"channel": "all", "members": ["human:zoe"], "implicit": []}
+    assert run(zoe, "channel", "members", "all") == members
+    assert run(zoe, "channel", "list") == {"channels": [members]}
+    assert run(zoe, "channel", "leave", "all") == joined
+    assert run(zoe, "channel", "leave", "all", code=1)["error"]["code"] == "not-found"
+    epic = run(zoe, "task", "add", "Logins", "--epic")["task"]["id"]
+    child = run(zoe, "task", "add", "One", "--parent", epic)["task"]["id"]
+    assert run(zoe, "channel", "members", f"epic/{epic}")["implicit"] == [f"task:{child}"]
+
+
 def test_documents_of_a_team(run: Run, orchard: Town, ada: Person, bob: Person) -> None:
     roster = run(bob, "team", "roster")
     assert roster.keys() == {"team", "name", "founder", "members", "revoked", "pending", "syncedAt"}
