@@ -84,6 +84,16 @@ VECTORS: Final = [
         structural=True,
     ),
     vector(
+        "env.references.a-ref-is-no-text-and-no-list",
+        "An entry of refs that is no object is refused",
+        *(
+            refused(_about(_ref("file"), entry), "invalid")
+            for entry in ("file:rows.csv", 7, None, True, ["file", "rows"])
+        ),
+        sections=("4.3", "4.5"),
+        structural=True,
+    ),
+    vector(
         "env.references.a-ref-names-things-in-any-words",
         "An id may hold spaces, an at sign, other alphabets and white space alone",
         ok(_about(_ref("file", "west field/\u00e9t\u00e9 @ noon.csv", at=" "), _ref("file", " "))),

@@ -44,6 +44,9 @@ def _bad(**more: Any) -> Json:
     return message(recipient, body, kind, **more)
 
 
+_SILENT: Final[Json] = {"address": SYSTEM, "canDecide": False}
+
+
 def _claims(address: str) -> Json:
     return {"address": address, "canDecide": True}
 
@@ -299,6 +302,30 @@ VECTORS: Final = [
             limits={"urgentPerHour": 10, "agentTurnsPerThreadPerHour": 1},
         ),
         sections=("10.1", "10.2"),
+    ),
+    vector(
+        "core.order.the-system-decides-unasked",
+        "The system address decides without claiming to: it reads and replies anywhere, and answers a gate",
+        ok(send(AS_MEI, message(TOMAS, "Which row?"))),
+        ok({"op": "canRead", "message": "$s1", "as": _SILENT}, readable=True),
+        ok(send(_SILENT, message(MEI, "The north one.", replyTo="$s1"))),
+        ok(reply(_SILENT, "m-gate", "", choice="approve")),
+        given=orchard(
+            store={
+                "messages": [
+                    {
+                        "id": "m-gate",
+                        "from": SYSTEM,
+                        "to": [INES],
+                        "kind": "question",
+                        "body": "Open the gate?",
+                        "choices": ["approve", "deny"],
+                        "data": {"type": "orchard-gate"},
+                    }
+                ]
+            }
+        ),
+        sections=("5.4", "9.2"),
     ),
     vector(
         "core.order.the-system-sends-like-nobody-else",

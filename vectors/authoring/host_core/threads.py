@@ -47,6 +47,11 @@ def _not_found(sender: Json, target: str) -> Expected:
     return refused(send(sender, _to_mei(target)), "not-found", "replyTo")
 
 
+def _raw_reply(**given: object) -> Json:
+    """A shorthand reply of tomas's to the first message, of whatever members."""
+    return {"op": "reply", "as": AS_TOMAS, "message": "$s1", "input": given}
+
+
 VECTORS: Final = [
     vector(
         "core.threads.a-thread-has-its-first-messages-id",
@@ -282,6 +287,22 @@ VECTORS: Final = [
             },
             {"id": "$s7", "kind": "message", "to": [TOMAS], "replyTo": "$s4", "thread": "$s3"},
         ],
+    ),
+    vector(
+        "core.threads.a-shorthands-members-have-their-types",
+        "A member of a shorthand reply that has another type than its own is refused on that member",
+        ok(send(AS_MEI, message(TOMAS, "Which row?", "question", choices=["north", "south"]))),
+        refused(_raw_reply(body=7), "invalid", "body"),
+        refused(_raw_reply(body=None, choice="north"), "invalid", "body"),
+        refused(_raw_reply(body="North.", choice=7), "invalid", "choice"),
+        refused(_raw_reply(body="North.", session=["kitchen"]), "invalid", "session"),
+        refused(_raw_reply(body="North.", refs={"type": "file", "id": "rows.csv"}), "invalid", "refs"),
+        refused(_raw_reply(body="North.", refs=[{"type": "file", "id": 7}]), "invalid", "refs[0].id"),
+        ok(_raw_reply(body="North.")),
+        given=orchard(),
+        sections=("4.1", "4.6"),
+        messages=[{"id": "$s1"}, {"id": "$s8", "kind": "answer"}],
+        noOtherMessages=True,
     ),
     vector(
         "core.threads.a-shorthand-is-a-send",
