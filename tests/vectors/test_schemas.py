@@ -17,6 +17,7 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from core.address import SCHEMES
+from core.message import Message
 from tests.conftest import PUBLIC_VECTORS
 from vectors.adapter.lines import converse
 from vectors.authoring.schemas import FOLDER, contents
@@ -260,6 +261,25 @@ def test_the_adapter_schema_describes_every_line_of_an_exchange() -> None:
 )
 def test_the_adapter_schema_refuses_other_lines(line: Any) -> None:
     assert not accepts("adapter", line)
+
+
+def test_a_message_from_another_replica_is_a_message() -> None:
+    message = Message(
+        id="m-01m36vad80sm3jsp5ydyfp42e2",
+        thread="m-01m36vad80sm3jsp5ydyfp42e2",
+        reply_to=None,
+        sender="human:mei",
+        to=("agent:tomas/kiln", "channel:harvest/plums"),
+        kind="x-row",
+        body="Row 7.",
+        created_at="2027-03-01T06:00:00.000Z",
+        origin="mei-shed",
+        hlc="1803880800000.0.mei-shed",
+    ).to_json()
+    assert accepts("message", message)
+    assert not accepts("message", {**message, "createdAt": "2027-03-01T06:00:00Z"})
+    assert not accepts("message", {**message, "readAt": None})
+    assert not accepts("message", {name: value for name, value in message.items() if name != "wake"})
 
 
 def test_a_stored_message_has_the_registered_fields() -> None:
