@@ -304,6 +304,17 @@ VECTORS: Final = [
         sections=("10.1", "10.2"),
     ),
     vector(
+        "core.order.a-claim-alone-lets-nobody-read",
+        "An agent and a session that claim to decide read no message they take no part in; a human's claim is good",
+        ok(send(AS_MEI, message(TOMAS, "Which row?"))),
+        *(
+            ok({"op": "canRead", "message": "$s1", "as": _claims(address)}, readable=readable)
+            for address, readable in ((SHED, False), (PRUNE_1, False), (PRUNE, False), (INES, True))
+        ),
+        given=orchard(item(PRUNE, PRUNE_1), agents=AGENTS),
+        sections=("9.2", "9.3", "13.2"),
+    ),
+    vector(
         "core.order.the-system-decides-unasked",
         "The system address decides without claiming to: it reads and replies anywhere, and answers a gate",
         ok(send(AS_MEI, message(TOMAS, "Which row?"))),
