@@ -270,6 +270,32 @@ VECTORS: Final = [
         gateEffects=["m-gate"],
         sections=["5.1", "5.5"],
     ),
+    vector(
+        "core.effects.a-handoff-has-one-too",
+        "A stored handoff with wake data is a gate: deciding it applies its effect",
+        ok(reply(DECIDER, "m-gate", "", choice="deny")),
+        given=given(
+            owner=NORA,
+            store=stored(
+                [
+                    row(
+                        "m-gate",
+                        "$system",
+                        NORA,
+                        "Take Dell?",
+                        "handoff",
+                        choices=["approve", "deny"],
+                        data=wake_data(),
+                    )
+                ],
+                [bound("d-gate", "m-gate", NORA, "notified")],
+            ),
+        ),
+        deliveries=[delivery("m-gate", NORA, "answered")],
+        calls=[effect("m-gate", "$s1"), published("$s1")],
+        gateEffects=["m-gate"],
+        sections=["5.1", "5.5"],
+    ),
     _each_choice("tool-approval", gate(TOOL)),
     _each_choice("scope", gate(SCOPE), who(COVE_1)),
     _each_choice("agent-registration", gate(REGISTRATION)),

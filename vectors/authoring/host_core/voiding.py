@@ -26,6 +26,7 @@ from vectors.authoring.cast import (
     recover,
     row,
     stored,
+    thread,
     told,
     wake_data,
 )
@@ -238,6 +239,33 @@ VECTORS: Final = [
         _OPENED,
         given=_world(bound("d-gate", "m-gate", NORA, "answered")),
         callsInclude=[published("m-answer")],
+        voided=["m-answer"],
+        sections=["5.7"],
+    ),
+    vector(
+        "core.voiding.the-voided-message-keeps-its-mail",
+        "The deliveries of the voided message stay as they are, and its thread keeps it",
+        _OPENED,
+        ok(thread("m-gate")),
+        ok(inbox(LEE, "notified"), messages=["m-answer"]),
+        given=given(
+            owner=NORA,
+            agents=[SCOUT_APPROVED],
+            store=stored(
+                [*_gate(), {**_answer(SCOUT), "to": ["$system", LEE, COVE]}],
+                [
+                    bound("d-gate", "m-gate", NORA, "answered"),
+                    bound("d-lee", "m-answer", LEE, "notified"),
+                    bound("d-cove", "m-answer", COVE, "read"),
+                ],
+            ),
+        ),
+        messages=[{"id": "m-answer", "kind": "message", "thread": "m-gate", "to": ["$system", LEE, COVE]}],
+        deliveries=[
+            delivery("m-gate", NORA, "notified"),
+            delivery("m-answer", LEE, "notified"),
+            delivery("m-answer", COVE, "read"),
+        ],
         voided=["m-answer"],
         sections=["5.7"],
     ),

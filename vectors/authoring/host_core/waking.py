@@ -365,6 +365,30 @@ VECTORS: Final = [
         sections=["5.9", "6.5"],
     ),
     vector(
+        "core.waking.any-kind-may-request-one",
+        "A message of any kind, an answer too, may request a wake",
+        *(
+            ok(send(BYSTANDER, message(DELL, "are you there?", kind, wake="request")))
+            for kind in ("question", "handoff", "notice", "x-board")
+        ),
+        ok(send(BYSTANDER, message(DELL, "yes", "answer", replyTo="m-asked", wake="request"))),
+        given=given(
+            owner=NORA,
+            workItems=_PLAYERS,
+            store=stored(
+                [row("m-asked", DELL_1, LEE, "well?", "question")], [bound("d-1", "m-asked", LEE, "notified")]
+            ),
+            **_allowed(DELL),
+        ),
+        deliveries=[delivery(f"$s{n}", DELL, "held", session=None) for n in range(1, 6)],
+        calls=[
+            call
+            for n in range(1, 6)
+            for call in (published(f"$s{n}"), ruled(DELL, f"$s{n}"), woken(DELL, f"$s{n}"))
+        ],
+        sections=["6.5"],
+    ),
+    vector(
         "core.waking.the-systems-request-is-considered",
         "A notice of the system's that requests a wake is put to the policy for a held work item",
         ok(send(HOST, message(DELL, "time to go on", "notice", wake="request"))),
