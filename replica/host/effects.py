@@ -19,9 +19,6 @@ from replica.host import agents, items
 from replica.records.commits import CommitPoint
 from replica.team.homes import SYSTEM_ADDRESS
 
-SECONDS: Final = 30.0
-"""How long the command that is told of a decision may take; whoever answers waits for it."""
-
 _OWN: Final = frozenset(("wake", "agent-registration"))
 """Types whose effect is wholly this program's, so that no command is told."""
 

@@ -12,36 +12,16 @@ from typing import Final, Protocol
 
 from core.address import DISPATCH
 from core.errors import Code, DmpError
+from core.gate_types import GATE_TYPES
 from core.host import AgentStatus, External, Limits, WakeError, WakeRuling
 from core.message import Message
-from core.presentation import digest_text
 from core.store import Store
 from replica.home.directory import Directory
 from replica.host import agents, effects, items
 from replica.host.config import Config, read_config
-from replica.host.desktop import show_on_desktop
-from replica.host.programs import ProgramError, directory_variables, run_program
 from replica.host.sessions import Sessions
 from replica.records.meta import Meta, get
 from replica.team.homes import SYSTEM_ADDRESS
-
-GATE_TYPES: Final = (
-    "wake",
-    "tool-approval",
-    "scope",
-    "agent-registration",
-    "overseer-action",
-    "memory",
-    "task-proposal",
-    "doc",
-)
-"""Every type of section 11.6."""
-
-NOTIFY_SECONDS: Final = 10.0
-"""How long a notifier may take; whoever sends or syncs waits for it."""
-
-WAKE_SECONDS: Final = 60.0
-"""How long a wake command may take to start a session, which goes on without it."""
 
 EPIC: Final = "epic/"
 """What the name of a channel with implicit members starts with; the epic's id follows (Appendix C)."""
@@ -72,7 +52,7 @@ class PersonHost:
     def __init__(self, store: Store, directory: Directory, replica: str) -> None:
         self.system_address = SYSTEM_ADDRESS
         self.grammar = DISPATCH
-        self.gate_types: Collection[str] = GATE_TYPES
+        self.gate_types: Collection[str] = tuple(GATE_TYPES)
         self.sessions_here = Sessions(store.db, directory.sessions, replica)
         self.attached: Attachment | None = None
         self._store = store
@@ -156,17 +136,10 @@ class PersonHost:
             raise WakeError(
                 "no wake command is configured" if config.fault is None else "the configuration is malformed"
             )
+        from replica.host import hooks
+
         work_item = self.work_item(target) if target.startswith("run:") else target
-        variables = {
-            "DMP_TARGET": target,
-            "DMP_WORK_ITEM": work_item or "",
-            "DMP_MESSAGE": message.id,
-            **directory_variables(self._root),
-        }
-        try:
-            run_program(config.wake_command, "", variables, seconds=WAKE_SECONDS)
-        except ProgramError as error:
-            raise WakeError(str(error)) from error
+        hooks.wake(config.wake_command, self._root, target, work_item, message)
 
     # Effects (section C.3)
 
@@ -174,12 +147,9 @@ class PersonHost:
         effects.apply(self._store, gate, answer)
         command = self.config.gates_command
         if command is not None and effects.is_for_others(gate):
-            run_program(
-                command,
-                effects.decision_line(gate, answer),
-                directory_variables(self._root),
-                seconds=effects.SECONDS,
-            )
+            from replica.host import hooks
+
+            hooks.tell_decision(command, self._root, gate, answer)
 
     # Hooks
 
@@ -196,15 +166,14 @@ class PersonHost:
         if human != self.person:
             return  # a teammate hears of mail on a machine of their own
         config = self.config
+        if config.notify_command is None and not config.notify_desktop:
+            return
+        from replica.host import hooks
+
         if config.notify_command is not None:
-            run_program(
-                config.notify_command,
-                digest_text(message, external=message.origin is not None) + "\n",
-                {"DMP_MESSAGE": message.id, **directory_variables(self._root)},
-                seconds=NOTIFY_SECONDS,
-            )
+            hooks.notify(config.notify_command, self._root, message)
         if config.notify_desktop:
-            show_on_desktop(message, seconds=NOTIFY_SECONDS)
+            hooks.notify_desktop(message)
 
     def published(self, _message: Message) -> None:
         """Do nothing: whoever watches the store sees it change."""
