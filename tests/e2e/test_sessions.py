@@ -66,7 +66,7 @@ def test_a_live_session_is_pushed_what_comes_and_told_in_a_line_what_a_channel_b
     assert states(zoe, task)[-1] == ("Too late.", "held")
 
 
-def test_mail_reaches_a_live_session_within_a_tenth_of_a_second_of_its_commit(zoe: Person, task: str) -> None:
+def test_mail_reaches_a_live_session_at_once(zoe: Person, task: str) -> None:
     with zoe.running("session", "attach", "--task", task, "--json") as session:
         session.told('"session"')
         sent = zoe.json("send", task, "Quick.")
