@@ -23,6 +23,7 @@ from replica.home.directory import Directory
 from replica.home.dispatchers import LockedDispatchers
 from replica.home.keyfile import Identity, read_key_file, write_key_file
 from replica.home.locks import remove_stale
+from replica.host.expiry import expire
 from replica.host.person import PersonHost
 from replica.mail.teammates import Teammates
 from replica.records.commits import CommitPoint
@@ -75,7 +76,7 @@ class Node:
         return timestamp(self.wall())
 
     def take_up(self) -> None:
-        """Take up what a process that is gone left undone (section 6.3).
+        """Take up what a process that is gone left undone, and what is due (sections 6.3, C.3).
 
         To be called before a command sends or answers anything, and now and then by whoever runs for long. It
         only looks, and writes nothing, where everything is done.
@@ -86,6 +87,7 @@ class Node:
                     self.host.sessions_here.end(session, now=self.now())
             remove_stale(self.directory.sessions)
         self.engine.recover()
+        expire(self.engine, self.wall())
 
     def close(self) -> None:
         """Let go of the store."""

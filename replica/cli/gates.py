@@ -22,6 +22,9 @@ from replica.node import Node
 _LOOK_SECONDS: Final = 0.05
 """How often a waiting command looks whether the store has changed."""
 
+_TAKE_UP_SECONDS: Final = 10.0
+"""How often it takes up what others left undone, and what is due."""
+
 
 @group("gates", invoke_without_command=True)
 @click.option("--all", "everything", is_flag=True, help="Those that were decided or closed, too.")
@@ -108,7 +111,11 @@ def wait(cli: Cli, gate_id: str) -> None:
 
 
 def _await(node: Node, gate: Message) -> Outcome:
+    due = time.monotonic() + _TAKE_UP_SECONDS
     while True:
+        if time.monotonic() > due:
+            node.take_up()
+            due = time.monotonic() + _TAKE_UP_SECONDS
         found = raising.outcome(node, gate)
         if found is not None and raising.is_settled(node, found, gate):
             return raising.outcome(node, gate) or found

@@ -10,6 +10,7 @@ import select
 import signal
 import sqlite3
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +26,9 @@ from replica.records.commits import CommitPoint
 
 _LOOK_MS: Final = 40
 """How often it looks whether the store has changed, in milliseconds: SQLite tells nobody by itself."""
+
+_TAKE_UP_SECONDS: Final = 30.0
+"""How often it takes up what others left undone, and what is due."""
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -102,12 +106,16 @@ def attend(node: Node, session: Session, give: Callable[[Given], None], signals:
     # An auxiliary session is given what was held for itself alone.
     node.engine.session_started(session.address, session.task or session.address)
     streams = _Streams()
+    due = 0.0
     while True:
         seen = _version(db)
         node.engine.dispatch_waiting()
         if not host.sessions_here.need(session.address).marked_live:
             return Ending.ENDED
-        while _version(db) == seen:
+        if time.monotonic() > due:
+            node.take_up()
+            due = time.monotonic() + _TAKE_UP_SECONDS
+        while _version(db) == seen and time.monotonic() < due:
             if signals.caught is not None:
                 return Ending.INTERRUPTED if signals.caught is signal.SIGINT else Ending.STOPPED
             if streams.left(_LOOK_MS):

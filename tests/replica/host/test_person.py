@@ -9,9 +9,12 @@ from core.inputs import Sender, SendInput
 from core.message import Message
 from crypto.canonical import JsonValue
 from replica.host import agents, items
+from replica.host.attach import living
 from replica.host.config import Config
+from replica.host.sessions import Session
 from replica.node import Node
 from replica.records.commits import CommitPoint
+from tests.replica.world import Clock
 
 ADA = Sender("human:ada", can_decide=True)
 CLAUDE = Sender("agent:ada/claude")
@@ -205,6 +208,33 @@ def test_the_decision_on_a_gate_is_told_in_one_line_of_json(node: Node, tmp_path
     line = effects.decision_line(gate, message("human:ada"))
     assert line.endswith("\n")
     assert json.loads(line).keys() == {"type", "gate", "choice", "data", "body", "by"}
+
+
+def test_a_scope_gate_that_nobody_decides_is_denied_after_29_minutes(node: Node, task: str) -> None:
+    def make() -> Session:
+        return node.host.sessions_here.make(node.random, task, None, now=node.now())
+
+    clock = node.wall
+    assert isinstance(clock, Clock)
+    with living(node, make) as session:
+        gate = send(
+            node,
+            Sender(session.address),
+            "human:ada",
+            kind="question",
+            blocking=True,
+            choices=["grant", "deny"],
+            data={"type": "scope", "paths": ["docs/"], "reason": "Why not?"},
+        )
+        clock.ms += 29 * 60_000 - 1
+        node.take_up()
+        assert node.engine.answer_of(gate.id) is None
+        clock.ms += 1
+        node.take_up()
+    answer = node.engine.answer_of(gate.id)
+    assert answer is not None
+    assert (answer.sender, answer.choice, answer.data) == ("agent:dispatch", "deny", {"type": "x-expired"})
+    assert node.engine.effects_applied() == [gate.id]
 
 
 def test_a_config_that_is_not_there_is_read_once(node: Node) -> None:
