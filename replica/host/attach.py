@@ -152,7 +152,7 @@ class _Streams:
 
     def __init__(self) -> None:
         self._poll = select.poll()
-        for stream, events in ((0, select.POLLRDHUP), (1, 0)):
+        for stream, events in ((0, getattr(select, "POLLRDHUP", 0)), (1, 0)):  # a hang-up is always told
             if _is_held(stream):
                 self._poll.register(stream, events)
 
