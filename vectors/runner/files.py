@@ -86,8 +86,15 @@ def _entries(directory: Path) -> list[Path]:
         raise BadFile(directory, f"cannot be read: {error.strerror}") from None
 
 
+def _read_kept(path: Path) -> Any:
+    """Read a document of the directory itself, where a pipe or a device might never end."""
+    if path.exists() and not path.is_file():
+        raise BadFile(path, "is a pipe or a device, and not a file")
+    return read_json(path)
+
+
 def _read_file(path: Path) -> list[Vector]:
-    document = read_json(path)
+    document = _read_kept(path)
     try:
         return _vectors(document, path)
     except ShapeError as error:
@@ -109,9 +116,9 @@ def _vectors(document: Any, path: Path) -> list[Vector]:
 
 def _retired(directory: Path) -> Iterator[str]:
     path = directory / RETIRED
-    if not path.exists():
+    if not path.exists() and not path.is_symlink():  # a link that leads nowhere is one that cannot be read
         return
-    document = read_json(path)
+    document = _read_kept(path)
     try:
         _RETIRED(document, "")
     except ShapeError as error:

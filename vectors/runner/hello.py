@@ -4,10 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-import regress
-
 from crypto.canonical import JsonValue
 from vectors.runner.document import CAPABILITIES, PREFIXES, PROFILES
+from vectors.runner.patterns import PatternFault, find
 from vectors.runner.shape import ShapeError, listed, matching, one_of, record, sentence, text
 from vectors.runner.text import is_identifier, lines
 
@@ -34,9 +33,9 @@ def _prefix(value: JsonValue, place: str) -> None:
 def _pattern(value: JsonValue, place: str) -> None:
     text(value, place)
     try:
-        regress.Regex(str(value))
-    except (regress.RegressError, UnicodeEncodeError) as error:
-        raise ShapeError(place, f"is not an ECMAScript pattern: {error}") from None
+        find(str(value), "")
+    except PatternFault as fault:
+        raise ShapeError(place, str(fault)) from None
 
 
 _HELLO: Final = record(

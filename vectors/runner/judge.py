@@ -10,6 +10,7 @@ from vectors.runner import rendering, symbols
 from vectors.runner.hello import Hello
 from vectors.runner.matching import differences, same, shown
 from vectors.runner.observation import Observation
+from vectors.runner.patterns import PatternFault
 from vectors.runner.symbols import Names
 from vectors.runner.text import is_identifier
 from vectors.runner.vector import JsonObject
@@ -203,7 +204,12 @@ class _Case:
                     replied_to=self._by_id.get(message["replyTo"]),
                     external=step.get("external", False),
                 )
-            yield from (f"render of step {number}: {fault}" for fault in faults)
+            place = f"render of step {number}"
+            try:
+                for each in faults:
+                    yield f"{place}: {each}"
+            except PatternFault as fault:
+                yield f"{place}: the pattern {shown(fault.pattern)} {fault}"
 
 
 _CHECKS: Final[dict[str, Callable[[_Case, Any], Iterator[str]]]] = {

@@ -4,12 +4,10 @@ They judge any host by the forms it declared, so they know nothing of how its li
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-
-import regress
 
 from vectors.runner.hello import Forms
 from vectors.runner.matching import shown
+from vectors.runner.patterns import find
 from vectors.runner.text import is_blank, lines, written_lines
 from vectors.runner.vector import JsonObject
 
@@ -17,14 +15,14 @@ from vectors.runner.vector import JsonObject
 def push_faults(
     text: str, message: JsonObject, forms: Forms, *, replied_to: JsonObject | None, external: bool
 ) -> Iterator[str]:
-    """Yield what a pushed rendering of a message does wrong.
+    """Yield what a pushed rendering of a message does wrong. Raises PatternFault, as `digest_faults` does.
 
     `external` adds what rule 4 asks for an external sender; `replied_to` is the message it replies to, where
     the host has it.
     """
     body = written_lines(message["body"])
     first, *later = lines(text)
-    if not _is_found(forms.header, first):
+    if find(forms.header, first) is None:
         yield f"rule 1: the first line does not match header: {shown(first)}"
     yield from _carrying(body, [first], "rule 1: the first line contains a line of the body")
 
@@ -37,7 +35,7 @@ def push_faults(
     if len(quoted) < body_size:
         yield f"rule 3: {len(quoted)} lines start with quotePrefix, and the body has {body_size}"
     for line in others:
-        if not any(_is_found(pattern, line) for pattern in forms.host_lines):
+        if all(find(pattern, line) is None for pattern in forms.host_lines):
             yield f"rule 4: a line is neither quoted nor a host line: {shown(line)}"
     if external:
         words = _sent_besides_body(message, replied_to)
@@ -51,11 +49,10 @@ def digest_faults(text: str, message: JsonObject, forms: Forms) -> Iterator[str]
     if len(lines(text)) > 1:
         yield f"a digest is not one line: {shown(text)}"
     written = text.encode()
-    found = _compiled(forms.digest_lead).find(text)
-    if found is None or found.range().start != 0:
+    start, end = find(forms.digest_lead, text) or (-1, -1)
+    if start != 0:
         yield f"the first match of digestLead does not start the digest: {shown(text)}"
         return
-    end = found.range().stop  # in bytes of UTF-8
     lead, rest = written[:end].decode(), written[end:].decode()
     first, *later = lines(message["body"])
     yield from _carrying(
@@ -83,12 +80,3 @@ def _sent_besides_body(message: JsonObject, replied_to: JsonObject | None) -> li
     if replied_to is not None:
         words += written_lines(replied_to["body"])
     return [word for word in words if not is_blank(word)]
-
-
-def _is_found(pattern: str, line: str) -> bool:
-    return _compiled(pattern).find(line) is not None
-
-
-@lru_cache(maxsize=64)
-def _compiled(pattern: str) -> regress.Regex:
-    return regress.Regex(pattern)

@@ -11,6 +11,10 @@ UNIMPLEMENTED: Final = "$unimplementedGateType"
 
 _SYMBOL: Final = re.compile(r"\$(s|gate|notice)([0-9]+)", re.ASCII)
 
+_MOST_DIGITS: Final = 18
+_BEYOND: Final = 10**_MOST_DIGITS
+"""Stands for every number of more digits: Python reads no more than a few thousand, and no vector has so many."""
+
 
 class Symbol(NamedTuple):
     """A name of a message: the role is `s` (a step's), `gate` or `notice`, numbered from 1."""
@@ -26,7 +30,7 @@ def found(value: JsonValue) -> Iterator[Symbol]:
     """Yield the symbols of messages in the strings of a value, names of members included."""
     for text in _strings(value):
         for match in _SYMBOL.finditer(text):
-            yield Symbol(match[1], int(match[2]))
+            yield _symbol(match)
 
 
 def holds(value: JsonValue, symbol: str) -> bool:
@@ -76,7 +80,12 @@ class Names:
         return _rewritten(value, lambda text: _SYMBOL.sub(self._named, text))
 
     def _named(self, match: re.Match[str]) -> str:
-        return self.get(Symbol(match[1], int(match[2]))) or match[0]
+        return self.get(_symbol(match)) or match[0]
+
+
+def _symbol(match: re.Match[str]) -> Symbol:
+    digits = match[2].lstrip("0")
+    return Symbol(match[1], int(digits or "0") if len(digits) <= _MOST_DIGITS else _BEYOND)
 
 
 def _strings(value: JsonValue) -> Iterator[str]:

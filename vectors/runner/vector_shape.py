@@ -51,7 +51,7 @@ def _wake_result(value: JsonValue, place: str) -> None:
 
 
 def _section(value: JsonValue, place: str) -> None:
-    if value not in SECTIONS:
+    if not isinstance(value, str) or value not in SECTIONS:
         raise ShapeError(place, "is not a numbered section of the document")
 
 

@@ -1,6 +1,7 @@
 """Vector files are read whole, or refused with the place of their fault (section 12.4.1)."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,11 @@ MALFORMED: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown profile": (changed(profile="Core"), ".profile is not one of"),
     "no section": (changed(sections=[]), ".sections is empty"),
     "a section that is not there": (changed(sections=["6.9"]), ".sections[0] is not a numbered section"),
+    "a section that is no text": (changed(sections=[["6.1"]]), ".sections[0] is not a numbered section"),
+    "a step's number of any length": (
+        changed(then={"noDeliveries": [f"$s{'9' * 5000}"]}),
+        "names no earlier step",
+    ),
     "a MAY vector without capability": (changed(level="MAY"), "capability"),
     "a MUST vector with capability": (changed(capability="muted-senders"), "capability"),
     "an unknown capability": (changed(level="MAY", capability="flying"), ".capability is not one of"),
@@ -186,6 +192,22 @@ def test_a_directory_inside_a_class_is_refused_rather_than_left_out(tmp_path: Pa
     (tmp_path / "host-core" / "more").mkdir()
     with pytest.raises(BadFile, match="is a directory inside a class"):
         read_vectors(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["host-core/pipe.json", "retired.json"])
+def test_a_pipe_among_the_files_is_refused_rather_than_waited_for(name: str, tmp_path: Path) -> None:
+    kit = write_kit(tmp_path, [vector()])
+    os.mkfifo(kit / name)
+    with pytest.raises(BadFile, match="is a pipe or a device"):
+        read_vectors(kit)
+
+
+@pytest.mark.parametrize("target", ["nowhere", "retired.json"])
+def test_retired_ids_that_cannot_be_read_are_not_taken_for_none(target: str, tmp_path: Path) -> None:
+    kit = write_kit(tmp_path, [vector()])
+    (kit / "retired.json").symlink_to(target)
+    with pytest.raises(BadFile, match=r"retired\.json: cannot be read"):
+        read_vectors(kit)
 
 
 def test_a_directory_that_is_not_there_is_refused(tmp_path: Path) -> None:

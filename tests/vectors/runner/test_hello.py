@@ -55,6 +55,10 @@ FAULTS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
         lambda it: it["render"].update(header="("),
         "render.header is not an ECMA",
     ),
+    "a header that ends whoever reads it": (
+        lambda it: it["render"].update(header="a|" * 1_000_000),
+        "render.header ends the search",
+    ),
     "host lines in one": (lambda it: it["render"].update(hostLines="^re"), "render.hostLines is not a list"),
     "a host line that is no pattern": (lambda it: it["render"].update(hostLines=["a", "["]), "hostLines[1]"),
     "no digest lead": (lambda it: it["render"].pop("digestLead"), "render has no digestLead"),

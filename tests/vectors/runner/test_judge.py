@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.vectors.runner.samples import SYSTEM, delivery, hello, message, observation, send, vector
+from tests.vectors.runner.samples import HELLO, SYSTEM, delivery, hello, message, observation, send, vector
 from vectors.runner.judge import judge
 from vectors.runner.observation import read_observation
 
@@ -343,6 +343,22 @@ def test_every_push_and_digest_is_checked_whatever_the_vector_expects() -> None:
     assert [each[:16] for each in reasons(digest, **rendered("From human:wyat\n> hi"))] == [
         "render of step 2"
     ] * 2
+
+
+@pytest.mark.parametrize(
+    ("form", "pattern", "text"),
+    [("push", "header", f"From {'a' * 60}!\n> hi"), ("digest", "digestLead", f"{'a' * 60}! hi")],
+)
+def test_a_pattern_that_takes_for_ever_is_a_fault_of_the_implementation(
+    form: str, pattern: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vectors.runner.patterns.SECONDS", 0.5)
+    raw, slow = rendering(step={"form": form}, then={}), hello(render={**HELLO["render"], pattern: "(a+)+$"})
+    seen = read_observation(observation(**rendered(text)), raw["when"])
+    [reason] = judge(raw, slow, seen)
+    assert reason.startswith('render of step 2: the pattern "(a+)+$" ends the search')
+    honest = rendered("From human:wyat\n> hi") if form == "push" else rendered("human:wyat says: hi")
+    assert reasons(raw, **honest) == []  # the next search has a process of its own
 
 
 def test_an_external_senders_push_is_checked_for_what_it_replies_to() -> None:

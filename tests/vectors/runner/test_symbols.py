@@ -35,3 +35,13 @@ def test_symbols_are_found_inside_strings_and_read_whole() -> None:
 def test_a_step_of_two_digits_is_not_one_of_one() -> None:
     names = Names({1: "m-a", 12: "m-b"}, [], ())
     assert names.resolve("$s12 $s1 $s2") == "m-b m-a $s2"
+
+
+def test_a_number_of_any_length_names_nothing() -> None:
+    symbol = f"$notice{'9' * 5000}"
+    assert Names({}, [("m-a", "notice")], ()).resolve(symbol) == symbol
+    assert [each.role for each in found(symbol)] == ["notice"]
+
+
+def test_a_number_may_have_zeros_in_front() -> None:
+    assert Names({1: "m-a"}, [], ()).resolve(f"$s{'0' * 5000}1") == "m-a"
