@@ -134,11 +134,7 @@ class Engine(Reads):
 
         Raises DmpError as `send` does: `forbidden` on `from` whether or not the message exists.
         """
-        participation.authorize(self.host, sender)
-        target = self.message(message_id)
-        if target is None:
-            raise _no_such_message()
-        return self.send(sender, given.to(target))
+        return self.send(sender, given.to(message_id, self.message(message_id)))
 
     def close(self, question_id: str, reason: str) -> Message:
         """Settle an open question or handoff without an effect, as the system address (section 4.8).

@@ -88,13 +88,16 @@ class ReplyInput:
             fault=_not_an_object(raw) or members.fault,
         )
 
-    def to(self, target: Message) -> SendInput:
-        """Return the send it stands for: to the target's sender, an answer where the target takes one."""
+    def to(self, message_id: str, target: Message | None) -> SendInput:
+        """Return the send it stands for: to the target's sender, an answer where the target takes one.
+
+        Where no message has that id, `target` is None, and the send goes no further than its look-up.
+        """
         return SendInput(
-            to=(target.sender,),
-            kind="answer" if target.takes_answer else "message",
+            to=() if target is None else (target.sender,),
+            kind="answer" if target is not None and target.takes_answer else "message",
             body=self.body,
-            reply_to=target.id,
+            reply_to=message_id,
             session=self.session,
             refs=self.refs,
             data=self.data,

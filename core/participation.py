@@ -16,13 +16,13 @@ def authorize(host: Host, sender: Sender) -> None:
     """Check that a principal may send at all: step 1 of a send. Raises DmpError `forbidden` on `from`."""
     if sender.address == host.system_address:
         return
+    if sender.can_decide and not sender.address.startswith("human:"):  # whether or not it is an address
+        raise forbidden("from", "only a human decides; send without the claim to decide")
     kind = parse_address(sender.address, "from", host.grammar).kind
     if kind not in SENDING_SCHEMES:
         raise forbidden(
             "from", "a work item or a channel never sends; send as a human, an agent or a session"
         )
-    if sender.can_decide and kind != "human":
-        raise forbidden("from", "only a human decides; send without the claim to decide")
     if kind == "agent" and host.agent_status(sender.address) != "approved":
         raise forbidden("from", "this agent has no approved registration; ask a human to approve it")
 

@@ -32,6 +32,8 @@ def test_1_authorization_comes_before_replay(one: World) -> None:
         Sender(RUN, can_decide=True),
         Sender("task:t-000001"),
         Sender("channel:ops"),
+        Sender("a2a:elsewhere", can_decide=True),
+        Sender("nobody", can_decide=True),
     ],
 )
 @pytest.mark.parametrize("rest", [{"reply_to": "m-absent"}, {"body": ""}, {"to": ()}])
@@ -48,6 +50,8 @@ def test_2_replay_comes_before_participation_and_validation(one: World) -> None:
     again = one.engine.send(BOB, draft(idempotency_key="k", reply_to="m-absent", body=""))
     assert again.replayed
     assert again.message == first.message
+    reply = one.engine.reply(BOB, "m-absent", ReplyInput("", idempotency_key="k"))
+    assert reply.message == first.message
 
 
 def test_2_a_retried_answer_replays_instead_of_meeting_its_own_conflict(one: World) -> None:
