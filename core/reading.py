@@ -70,13 +70,14 @@ class Reads:
     ) -> list[tuple[Delivery, Message]]:
         """List an address's mailbox in delivery order (section 7.1), those in any of `states` where given.
 
-        A page is the first `limit` of those after the delivery whose id is `after`. Raises DmpError:
-        `invalid` on `recipient`, `not-found` on `after`.
+        A page is the first `limit` of those after the mailbox's delivery whose id is `after`. Raises DmpError:
+        `invalid` on `recipient`, `not-found` on `after`, for a delivery of another mailbox too (section 13.5).
         """
         parse_address(recipient, "recipient", self.host.grammar)
         with self.store.reading() as db:
-            if after is not None and delivery_rows.delivery_by_id(db, after) is None:
-                raise not_found("after", "no delivery has that id; start again from the first page")
+            last = None if after is None else delivery_rows.delivery_by_id(db, after)
+            if after is not None and (last is None or last.recipient != recipient):
+                raise not_found("after", "no delivery here has that id; start again from the first page")
             return delivery_rows.mailbox(db, recipient, states, after, limit)
 
     def open_blocking(self) -> list[Message]:

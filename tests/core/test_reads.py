@@ -141,8 +141,13 @@ def test_a_mailbox_lists_in_delivery_order_by_page_and_by_state(one: World) -> N
     assert listed([State.READ, State.NOTIFIED, State.READ], limit=5) == "01234"
     assert listed([State.NOTIFIED], after=bobs[0].id, limit=2) == "23"
     assert listed([]) == ""
-    with refused(Code.NOT_FOUND, "after"):
-        listed(None, after="d-absent")
+    other = next(d for d in sent[0].deliveries if d.recipient == OTHER_TASK)
+    told = set()
+    for foreign in (other.id, "d-absent", "\ud800"):
+        with refused(Code.NOT_FOUND, "after") as refusal:
+            listed(None, after=foreign)
+        told.add(str(refusal.value))
+    assert len(told) == 1, "nobody can tell whose delivery is there (section 13.5)"
     assert one.engine.inbox("human:nobody") == []
 
 
