@@ -9,7 +9,7 @@ applying; it is still applied again where a crash fell between it and its record
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from sqlite3 import Connection
 from typing import Final
 
@@ -27,11 +27,7 @@ from core.planning import plan_again
 from core.store import Store
 from core.store.deliveries import deliveries_of
 from core.store.effects import claim_effect, forget_effect, owner_of, record_applied, release_effect
-from core.store.messages import (
-    answer_to,
-    set_standing,
-    unapplied_questions_with_data,
-)
+from core.store.messages import answer_to, set_standing, unapplied_questions_with_data
 from core.timestamp import timestamp
 
 _log = logging.getLogger(__name__)
@@ -65,6 +61,9 @@ class Gates:
     outbox: Outbox
     say: Callable[[Connection, SendInput, Message], Stored]
     wake: Callable[[Message, Message], None]
+    _applying: set[str] = field(
+        default_factory=set, init=False
+    )  # gates whose effect this very object applies
 
     # Which
 
@@ -95,6 +94,7 @@ class Gates:
 
     def apply(self, gate: Message, answer: Message) -> bool:
         """Apply a claimed effect and record it; False, and left to recovery, when it fails."""
+        self._applying.add(gate.id)
         try:
             self.host.apply_effect(gate, answer)
             if data_type(gate.data) == WAKE:
@@ -104,6 +104,8 @@ class Gates:
             applied = False
         else:
             applied = True
+        finally:
+            self._applying.discard(gate.id)
         try:
             with self.store.transaction(CommitPoint.EFFECT) as db:
                 if applied:
@@ -190,7 +192,9 @@ class Gates:
         return replayed, voided
 
     def _take_over(self, gate: Message) -> bool:
-        """Claim an effect that no other process which runs is applying."""
+        """Claim an effect that nobody is applying: no other process that runs, nor a call that this one is in."""
+        if gate.id in self._applying:
+            return False
         with self.store.transaction(CommitPoint.CLAIM) as db:
             owner, me = owner_of(db, gate.id), self.dispatchers.me()
             if owner is not None and owner != me and self.dispatchers.lives(owner):

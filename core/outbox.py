@@ -76,7 +76,7 @@ class Outbox:
         waiting = [
             (delivery, owner)
             for delivery, owner in sending_deliveries(self._store.db)
-            if self._is_free(delivery, owner) and self._reaches(delivery)
+            if self._is_free(delivery, owner) and self._is_live(delivery) and self._reaches(delivery)
         ]
         if not waiting:
             return ()
@@ -98,8 +98,8 @@ class Outbox:
             for delivery, owner in sending_deliveries(db):
                 if not self._is_free(delivery, owner):
                     continue
-                if delivery.session is not None and self._host.is_live(delivery.session):
-                    if self._host.reaches(delivery.session):
+                if self._is_live(delivery):
+                    if self._reaches(delivery):
                         again.append((delivery, owner))
                 else:
                     message = message_by_id(db, delivery.message)
@@ -117,21 +117,25 @@ class Outbox:
             return True
         if owner != self._dispatchers.me():
             return False
-        is_live = delivery.session is not None and self._host.is_live(delivery.session)
-        return delivery.id not in self._in_flight or not is_live
+        return delivery.id not in self._in_flight or not self._is_live(delivery)
+
+    def _is_live(self, delivery: Delivery) -> bool:
+        return delivery.session is not None and self._host.is_live(delivery.session)
 
     def _reaches(self, delivery: Delivery) -> bool:
-        session = delivery.session
-        return session is not None and self._host.is_live(session) and self._host.reaches(session)
+        """Whether a delivery's session is one this process reaches; not where the host fails to say."""
+        try:
+            return delivery.session is not None and self._host.reaches(delivery.session)
+        except Exception as error:  # noqa: BLE001 - the message is committed and waits for whoever takes it up
+            _log.warning("delivery %s stays sending: %s", delivery.id, type(error).__name__)
+            return False
 
     def _claim(self, deliveries: Iterable[Delivery]) -> set[str]:
         """Make this process's own the `sending` ones among fresh deliveries that it reaches; return their ids."""
         sending = [
             (delivery, None)
             for delivery in deliveries
-            if delivery.state is State.SENDING
-            and delivery.session is not None
-            and self._host.reaches(delivery.session)
+            if delivery.state is State.SENDING and self._reaches(delivery)
         ]
         if not sending:
             return set()
@@ -174,9 +178,15 @@ class Outbox:
             self._in_flight -= deliveries
 
     def _hand_over(self, message: Message, delivery: Delivery) -> Delivery:
-        """Run the hook for a delivery this process has claimed, and move the delivery where that leaves it."""
+        """Run the hook for a delivery this process has claimed, and move the delivery where that leaves it.
+
+        One that moved since the claim, while another's hook ran, is left where it went.
+        """
         session = delivery.session
         assert session is not None
+        current = delivery_by_id(self._store.db, delivery.id)
+        if current is not None and current != delivery:
+            return current
         if delivery.via is Via.DIRECT or message.urgent:
             done = self._run("push", message, lambda: self._host.push(session, message))
             state = State.PUSHED

@@ -63,7 +63,10 @@ def delivery_by_id(db: sqlite3.Connection, delivery_id: str) -> Delivery | None:
 
 def deliveries_of(db: sqlite3.Connection, message_id: str) -> list[Delivery]:
     """Return a message's deliveries."""
-    return [_delivery(row) for row in db.execute(_OF_MESSAGE, (message_id,))]
+    try:
+        return [_delivery(row) for row in db.execute(_OF_MESSAGE, (message_id,))]
+    except UnicodeEncodeError:
+        return []
 
 
 def sending_deliveries(db: sqlite3.Connection) -> list[tuple[Delivery, str | None]]:

@@ -12,9 +12,9 @@ import pytest
 
 from core.commits import CommitPoint
 from core.errors import Code, DmpError
-from core.inputs import ReplyInput
+from core.inputs import ReplyInput, Sender
 from core.message import Message, State
-from tests.core.support import ADA, OTHER_RUN, RUN, TASK, World, draft, world
+from tests.core.support import ADA, OTHER_RUN, OTHER_TASK, RUN, TASK, World, draft, world
 from tests.core.test_gates import raise_wake
 from tests.core.test_voiding import answered_gate
 
@@ -249,6 +249,40 @@ def test_a_hook_that_dispatches_and_recovers_leaves_alone_what_is_being_dispatch
     assert {delivery.state for delivery in sent.deliveries} == {State.PUSHED}
 
 
+def test_what_moved_while_another_hook_ran_is_dispatched_no_more(make: Callable[[str], World]) -> None:
+    one = make("one")
+    one.host.change({"startSession": {"workItem": "t-000002", "session": OTHER_RUN}})
+    push = one.host.push
+
+    def answers(session: str, message: Message) -> None:
+        push(session, message)
+        if message.kind == "question":
+            one.engine.reply(Sender(session), message.id, ReplyInput("done"))
+
+    one.host.push = answers  # type: ignore[method-assign]
+    sent = one.engine.send(ADA, draft(TASK, OTHER_TASK, kind="question"))
+    assert pushed(one) == [sent.message.id]
+    assert {delivery.state for delivery in sent.deliveries} == {State.ANSWERED}
+
+
+def test_a_host_that_cannot_say_whom_it_reaches_leaves_the_mail_and_fails_no_send(
+    make: Callable[[str], World],
+) -> None:
+    one = make("one")
+    reaches = one.host.reaches
+
+    def fails(_session: str) -> bool:
+        raise OSError
+
+    one.host.reaches = fails  # type: ignore[method-assign]
+    (delivery,) = one.engine.send(ADA, draft(TASK)).deliveries
+    assert delivery.state is State.SENDING
+    assert one.engine.dispatch_waiting() == ()
+    assert one.engine.recover().retried == 0
+    one.host.reaches = reaches  # type: ignore[method-assign]
+    assert one.engine.recover().retried == 1
+
+
 def test_a_hooks_own_send_is_dispatched_within_it(make: Callable[[str], World]) -> None:
     one = make("one")
     push = one.host.push
@@ -278,6 +312,21 @@ def test_an_effect_that_a_living_process_applies_is_left_to_it(
     living.remove("one")
     assert other.engine.recover().replayed == 1
     assert other.engine.effects_applied() == [gate.id]
+
+
+def test_an_effect_that_recovers_is_not_applied_within_itself(make: Callable[[str], World]) -> None:
+    one = make("one")
+    gate = raise_wake(one)
+    apply_effect, calls = one.host.apply_effect, []
+
+    def recovers(gate: Message, answer: Message) -> None:
+        calls.append(gate.id)
+        assert one.engine.recover().replayed == 0
+        apply_effect(gate, answer)
+
+    one.host.apply_effect = recovers  # type: ignore[method-assign]
+    one.engine.reply(ADA, gate.id, DENY)
+    assert calls == one.engine.effects_applied() == [gate.id]
 
 
 def test_an_effect_that_failed_is_anybodys(make: Callable[[str], World]) -> None:
