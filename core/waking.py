@@ -17,6 +17,7 @@ from core.message import Delivery, Message, Ref, State
 from core.planning import successor
 from core.presentation import opening
 from core.store import Store
+from core.store.deliveries import delivery_by_id
 from core.store.messages import message_by_id
 from core.text import lines
 
@@ -48,7 +49,11 @@ class Waking:
         is_from_human_here = message.sender.startswith("human:") and message.origin is None
         schemes = ("task:", "run:") if is_from_human_here else ("task:",)
         for delivery in deliveries:
-            if delivery.state is State.HELD and delivery.recipient.startswith(schemes):
+            if (
+                delivery.state is State.HELD
+                and delivery.recipient.startswith(schemes)
+                and self._waits(delivery)
+            ):
                 self._consider(message, delivery.recipient)
 
     def approved(self, gate: Message, answer: Message) -> None:
@@ -68,6 +73,10 @@ class Waking:
         body = self._wake_again(target, message)
         if body is not None:
             self._notify(message, body, f"wake {gate.id}")
+
+    def _waits(self, delivery: Delivery) -> bool:
+        """Whether a delivery is still where it was; the session of a target woken before it may have it by now."""
+        return delivery_by_id(self.store.db, delivery.id) == delivery
 
     def _consider(self, message: Message, target: str) -> None:
         body = self._ruled(message, target)

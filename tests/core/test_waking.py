@@ -140,6 +140,22 @@ def test_a_send_returns_its_deliveries_as_the_waking_left_them(monkeypatch: pyte
     assert (delivery.state, delivery.session) == (State.PUSHED, "run:r-0000aa")
 
 
+def test_one_session_that_gets_all_that_waits_is_started_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message to an idle work item and to its ended session: the first waking takes both."""
+    one = waiting("allow")
+    started = []
+
+    def wake(target: str, _message: Message) -> None:
+        started.append(target)
+        one.host.change({"startSession": {"workItem": "t-000002", "session": "run:r-0000aa"}})
+        one.engine.session_started("run:r-0000aa", OTHER_TASK)
+
+    monkeypatch.setattr(one.host, "wake", wake)
+    sent = one.engine.send(ADA, draft(OTHER_TASK, OTHER_RUN, wake="request"))
+    assert started == [OTHER_TASK]
+    assert {delivery.session for delivery in sent.deliveries} == {"run:r-0000aa"}
+
+
 # What the sender is told
 
 
