@@ -28,6 +28,11 @@ _OPEN_WITH_DATA: Final = (
     f"SELECT {_COLUMNS} FROM messages AS question WHERE {_WITH_DATA} AND NOT EXISTS"
     " (SELECT 1 FROM messages WHERE reply_to = question.id AND kind = 'answer') ORDER BY position"
 )
+_ASKED_BY_SESSIONS: Final = (
+    f"SELECT {_COLUMNS} FROM messages AS question"
+    " WHERE blocking = 1 AND sender >= 'run:' AND sender < 'run;' AND created_at <= ? AND NOT EXISTS"
+    " (SELECT 1 FROM messages WHERE reply_to = question.id AND kind = 'answer') ORDER BY position"
+)
 _ALL_WITH_DATA: Final = f"SELECT {_COLUMNS} FROM messages WHERE {_WITH_DATA} ORDER BY position"
 _UNAPPLIED: Final = (
     f"SELECT {_COLUMNS} FROM messages AS question WHERE {_WITH_DATA}"
@@ -109,6 +114,11 @@ def open_blocking_questions(db: sqlite3.Connection) -> list[Message]:
 def open_questions_with_data(db: sqlite3.Connection) -> list[Message]:
     """Return the questions and handoffs with data and without an answer, in order of arrival."""
     return _all(db, _OPEN_WITH_DATA)
+
+
+def blocking_questions_of_sessions(db: sqlite3.Connection, until: str) -> list[Message]:
+    """Return the blocking questions that sessions asked no later than `until` and nobody answered."""
+    return _all(db, _ASKED_BY_SESSIONS, until)
 
 
 def questions_with_data(db: sqlite3.Connection) -> list[Message]:

@@ -8,7 +8,8 @@ from core.errors import DmpError
 from core.gate_data import data_type
 from core.inputs import Sender, SendInput
 from core.message import Message
-from core.timestamp import milliseconds
+from core.store.messages import blocking_questions_of_sessions
+from core.timestamp import timestamp
 
 SCOPE_MS: Final = 29 * 60_000
 """How long a scope gate waits, in milliseconds: a minute less than the session that asks (section B.2)."""
@@ -18,11 +19,8 @@ _log = logging.getLogger(__name__)
 
 def expire(engine: Engine, now_ms: int) -> None:
     """Deny, as the system address, every scope gate that is open for too long."""
-    for gate_id in engine.open_gates():
-        gate = engine.message(gate_id)
-        if gate is None or data_type(gate.data) != "scope" or not gate.sender.startswith("run:"):
-            continue
-        if milliseconds(gate.created_at) + SCOPE_MS <= now_ms:
+    for gate in blocking_questions_of_sessions(engine.store.db, timestamp(now_ms - SCOPE_MS)):
+        if data_type(gate.data) == "scope":
             _deny(engine, gate)
 
 
