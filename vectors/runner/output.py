@@ -7,12 +7,10 @@ from pathlib import Path
 
 def write_whole(path: Path, text: str) -> None:
     """Put a text in place of a file in one step, so that no reader and no interruption meets half of it."""
-    path = path.resolve()  # a link stays one
-    if path.exists() and not path.is_file():
-        path.write_text(
-            text, encoding="utf-8", newline="\n"
-        )  # a device or a pipe is written to, never replaced
+    if path.exists() and not path.is_file():  # a device or a pipe is written to, never replaced
+        path.write_text(text, encoding="utf-8", newline="\n")
         return
+    path = Path(os.path.realpath(path))  # a link stays one; Path.resolve fails where links lead in a circle
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:

@@ -209,3 +209,20 @@ def test_a_pipe_is_written_to_and_never_replaced(tmp_path: Path) -> None:
     finally:
         os.close(reader)
     assert pipe.is_fifo()
+
+
+def test_a_link_that_leads_to_itself_gives_way_to_the_file(tmp_path: Path) -> None:
+    link = tmp_path / "report.json"
+    link.symlink_to(link)
+    write_whole(link, "x")
+    assert link.read_text() == "x"
+
+
+def test_a_pipe_may_be_named_by_its_descriptor() -> None:
+    read, written = os.pipe()
+    try:
+        write_whole(Path(f"/dev/fd/{written}"), "x")
+        assert os.read(read, 9) == b"x"
+    finally:
+        os.close(read)
+        os.close(written)
