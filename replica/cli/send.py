@@ -132,9 +132,10 @@ def answer(cli: Cli, question: str, said: str, body: str, acting: str | None) ->
     """
     with cli.acting() as node:
         who = sender(node, acting)
-        asked = node.engine.message(question)
+        # What the acting one may not read is as absent here as it is to the reply (section 13.5).
+        asked = node.engine.message(question) if node.engine.can_read(who, question) else None
         choice = said if asked is not None and said in (asked.choices or ()) else None
-        if choice is None and body:
+        if asked is not None and choice is None and body:
             raise invalid("choice", "that is none of the choices it offers; give one of them, to the letter")
         text = body if choice is not None else said
         _tell(cli, node, node.engine.reply(who, question, ReplyInput(given.body(text), choice=choice)))

@@ -87,6 +87,21 @@ def test_a_session_asks_to_write_elsewhere(zoe: Person) -> None:
         session.end(signal.SIGTERM)
 
 
+def test_a_session_cannot_tell_a_gate_of_others_from_none(zoe: Person) -> None:
+    zoe.dmp("session", "start", "--id", "r-0000aa")
+    id_ = raised(zoe, "tool-approval", TOOL)
+    with zoe.running("session", "attach", "r-0000aa") as session:
+        session.noted("This is run:")
+        told = {
+            zoe.refused("answer", question, said, "because", "--as", "run:r-0000aa")
+            for question in (id_, "m-absent")
+            for said in ("approve", "perhaps")
+        }
+        session.end(signal.SIGTERM)
+    assert len(told) == 1, told
+    assert "[not-found on replyTo]" in told.pop()
+
+
 def test_only_sessions_raise_scope_gates(zoe: Person) -> None:
     shape = ("--kind", "question", "--blocking", "--choice", "grant", "--choice", "deny")
     data = json.dumps({"type": "scope", "paths": ["docs/"], "reason": "Why not?"})
