@@ -49,11 +49,8 @@ class Waking:
         is_from_human_here = message.sender.startswith("human:") and message.origin is None
         schemes = ("task:", "run:") if is_from_human_here else ("task:",)
         for delivery in deliveries:
-            if (
-                delivery.state is State.HELD
-                and delivery.recipient.startswith(schemes)
-                and self._waits(delivery)
-            ):
+            is_one = delivery.state is State.HELD and delivery.recipient.startswith(schemes)
+            if is_one and self._waits(delivery):
                 self._consider(message, delivery.recipient)
 
     def approved(self, gate: Message, answer: Message) -> None:
