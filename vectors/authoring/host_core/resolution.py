@@ -239,6 +239,22 @@ VECTORS: Final = [
         noOtherMessages=True,
     ),
     vector(
+        "core.resolution.a-join-names-a-channel-and-an-address",
+        "A join is refused on channel for a name that is none, and on member for a member that is no address",
+        *(
+            refused(_join(name, TOMAS), "invalid", "channel")
+            for name in ("", "Harvest", "harvest/", "harvest//plums", "har vest", "harvest@west", "p" * 65)
+        ),
+        *(
+            refused(_join("harvest", member), "invalid", "member")
+            for member in ("", "tomas", "human:", "human:Tomas", "human:tomas@west", f"human:{'t' * 65}")
+        ),
+        ok(_join("harvest/0.late", TOMAS)),
+        given=orchard(),
+        sections=("3.1", "3.2", "3.3", "10.2"),
+        channels=[channel("harvest/0.late", TOMAS)],
+    ),
+    vector(
         "core.resolution.a-channel-within-a-channel-is-skipped",
         "A stored member that is a channel reaches nobody, not even that channel's members",
         ok(send(AS_MEI, message("channel:harvest", "Rain at noon."))),
