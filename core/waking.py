@@ -67,7 +67,7 @@ class Waking:
         if message is None:
             _log.warning("wake gate %s is about a message that is not here", gate.id)
             return
-        body = self._wake_again(target, message)
+        body = self._wake_if_needed(target, message)
         if body is not None:
             self._notify(message, body, f"wake {gate.id}")
 
@@ -111,7 +111,7 @@ class Waking:
             return _could_not_wake(target, "its host failed to")
         return None
 
-    def _wake_again(self, target: str, message: Message) -> str | None:
+    def _wake_if_needed(self, target: str, message: Message) -> str | None:
         """Wake a target some time after the message, unless it no longer qualifies; return what to tell."""
         try:
             is_live = (
