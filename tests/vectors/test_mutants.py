@@ -1,0 +1,62 @@
+"""The project's own vectors catch each planted fault: what they expect, this host could get wrong."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from tests.vectors.in_process import run as run_unplanted
+from vectors.mutants.catching import CAUGHT, run
+from vectors.mutants.fault import ROOT, Fault, StaleError, read_faults
+from vectors.runner.files import OWN, read_vectors
+from vectors.runner.running import Outcome
+
+FAULTS: Final = read_faults()
+VECTORS: Final = {vector.id: vector for vector in read_vectors(OWN)}
+
+WITHOUT: Final[Mapping[str, str]] = {
+    "core/__init__.py": "no code",
+    "core/store/__init__.py": "no code",
+    "core/commits.py": "names alone",
+    "core/dispatchers.py": "a kit's host is one process",
+    "core/federation.py": "a kit's host has no teammates",
+    "core/host.py": "questions, which the kit's own host answers",
+    "core/received.py": "a kit's host has no teammates",
+    "core/store/schema.py": "tables alone; no rule is left to a constraint",
+}
+"""The files of the core in which no fault is planted, and why."""
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_is_caught_by_its_vectors(fault: Fault) -> None:
+    assert fault.caught_by, "no vector is recorded; run make mutants, and write the vector that is missing"
+    gone = [each for each in fault.caught_by if each not in VECTORS]
+    assert not gone, "a recorded vector is no longer in the kit; run make mutants"
+    results = list(run(fault, [VECTORS[each] for each in fault.caught_by]))
+    assert [result.vector.id for result in results if result.outcome not in CAUGHT] == []
+
+
+def test_what_catches_faults_passes_without_them() -> None:
+    recorded = {each for fault in FAULTS for each in fault.caught_by if each in VECTORS}
+    results = run_unplanted(VECTORS[each] for each in sorted(recorded))
+    assert [result.vector.id for result in results if result.outcome is not Outcome.PASS] == []
+
+
+def test_every_file_of_the_core_with_a_rule_has_a_fault() -> None:
+    files = {str(path.relative_to(ROOT)) for path in (ROOT / "core").rglob("*.py")}
+    assert {fault.file for fault in FAULTS} == files - WITHOUT.keys()
+    assert WITHOUT.keys() <= files
+
+
+def test_faults_are_told_apart() -> None:
+    assert len({fault.name for fault in FAULTS}) == len(FAULTS) >= 40
+    assert len({(fault.file, fault.old, fault.new) for fault in FAULTS}) == len(FAULTS)
+    assert all(fault.old != fault.new and fault.says.endswith(".") for fault in FAULTS)
+
+
+@pytest.mark.parametrize("old", ["a rule nobody ever wrote", "\n"])
+def test_a_fault_that_no_longer_fits_its_source_says_what_to_do(old: str) -> None:
+    stale = replace(FAULTS[0], old=old)
+    with pytest.raises(StaleError, match=r"no longer fits .*occurs \d+ times, not once"):
+        list(run(stale, VECTORS.values()))
