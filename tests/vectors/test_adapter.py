@@ -256,6 +256,12 @@ def test_what_this_host_does_not_do_is_unsupported_with_a_reason(wanted: dict[st
             ).encode(),
             "given.agents[0].status must be one of pending, approved, revoked",
         ),
+        (
+            json.dumps(
+                {"dmp": "run", "vector": vector({"op": "inbox", "recipient": "human:a", "states": ["lost"]})}
+            ).encode(),
+            "when[0].states[0] must be one of held, sending",
+        ),
     ],
 )
 def test_a_malformed_line_ends_the_adapter_with_a_sentence(

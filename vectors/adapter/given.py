@@ -184,6 +184,6 @@ def _delivery(row: Members, clock: int) -> Delivery:
         row.text("recipient"),
         row.one_of("via", *Via) if "via" in row else Via.DIRECT,
         row.one_of("state", *State),
-        None if row.raw("session") is None else row.text("session"),
+        row.text("session") if row.as_mapping().get("session") is not None else None,
         timestamp(clock),
     )

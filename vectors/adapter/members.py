@@ -1,6 +1,6 @@
 """Reading the runner's lines: members by name and type, and what is wrong with a line that cannot be read."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from core.errors import DmpError
 from core.fields import Reader, T, as_flag, as_text, as_texts
@@ -54,11 +54,14 @@ class Members:
         return value
 
     def one_of(self, name: str, *allowed: T) -> T:
-        value = self.raw(name)
-        for each in allowed:
-            if each == value:
-                return each
-        raise MalformedError(f"{self.place}.{name} must be one of {', '.join(map(str, allowed))}")
+        """Return the one of several texts that a member is."""
+        return self._one_of(self.text(name), name, allowed)
+
+    def each_of(self, name: str, *allowed: T) -> list[T]:
+        """Return a list of what `one_of` returns."""
+        return [
+            self._one_of(text, f"{name}[{index}]", allowed) for index, text in enumerate(self.texts(name))
+        ]
 
     def object(self, name: str) -> "Members":
         """Return an object; an empty one where it is left out."""
@@ -77,6 +80,12 @@ class Members:
 
     def as_mapping(self) -> Mapping[str, JsonValue]:
         return self._value
+
+    def _one_of(self, text: str, name: str, allowed: Iterable[T]) -> T:
+        for each in allowed:
+            if each == text:
+                return each
+        raise MalformedError(f"{self.place}.{name} must be one of {', '.join(map(str, allowed))}")
 
     def _read(self, name: str, read: Reader[T]) -> T:
         try:

@@ -119,7 +119,7 @@ class Run:
             case "markRead":
                 return {"state": engine.mark_read(self._delivery(step)).state}
             case "inbox":
-                states = [State(each) for each in step.texts("states")] if "states" in step else None
+                states = step.each_of("states", *State) if "states" in step else None
                 return _ids(message for _, message in engine.inbox(step.text("recipient"), states))
             case "thread":
                 return _ids(engine.thread(step.text("thread")))
