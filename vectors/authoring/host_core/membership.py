@@ -153,6 +153,28 @@ VECTORS: Final = [
         sections=["7.2"],
     ),
     vector(
+        "core.membership.a-name-is-made-of-identifiers",
+        "A channel whose name is not one or more identifiers joined by slashes cannot be joined, and is not created",
+        *(
+            refused(join(name, KAI), "invalid")
+            for name in (
+                "",
+                "Crew",
+                "/crew",
+                "crew/",
+                "crew//night",
+                "crew night",
+                "@crew",
+                "crew/-",
+                "c" * 65,
+            )
+        ),
+        ok(join("crew/9-night_shift.b/" + "c" * 64, KAI)),
+        given=given(),
+        channels=[{"name": "crew/9-night_shift.b/" + "c" * 64, "members": [KAI]}],
+        sections=["3.1", "7.2"],
+    ),
+    vector(
         "core.membership.a-stored-channel-member-is-no-way-through",
         "A channel stored as a member of another is skipped: its members are not reached, and nothing is unknown",
         ok(send(BYSTANDER, _TO_CREW)),
