@@ -173,6 +173,15 @@ VECTORS: Final = [
         sections=["5.3", "5.9"],
     ),
     vector(
+        "env.gate-raising.a-wake-gate-offers-its-own-choices",
+        "A wake gate that offers other choices than approve and deny is refused",
+        *(
+            refused(validate(HOST, {**wake_gate(NORA), "choices": choices}), "invalid")
+            for choices in (["yes", "no"], ["approve"], ["approve", "reject"], ["approve", "deny", "later"])
+        ),
+        sections=["5.1", "5.3", "5.9"],
+    ),
+    vector(
         "env.gate-raising.a-wake-gate-names-the-held-message",
         "A wake gate whose message is missing or is no string is refused",
         *(

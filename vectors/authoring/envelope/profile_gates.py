@@ -159,6 +159,52 @@ VECTORS: Final = [
         profile="dispatch",
         sections=["5.3", "C.3"],
     ),
+    vector(
+        "env.profile-gate.tool-approval-previews-8-kib",
+        "A tool-approval gate's input is at most 8 KiB of JSON, or of text where it was cut",
+        *(
+            step
+            for preview, cut in (
+                (lambda size: {"command": "m" * (size - len('{"command":""}'))}, False),
+                (
+                    lambda size: {"command": "é" * ((size - len('{"command":""}')) // 2) + "m" * (size % 2)},
+                    False,
+                ),
+                (lambda size: "m" * size, True),
+            )
+            for step in (
+                ok(
+                    validate(
+                        HOST, gate({**TOOL, "input": preview(8192), **({"truncated": True} if cut else {})})
+                    )
+                ),
+                refused(
+                    validate(
+                        HOST, gate({**TOOL, "input": preview(8193), **({"truncated": True} if cut else {})})
+                    ),
+                    "invalid",
+                ),
+            )
+        ),
+        profile="dispatch",
+        sections=["5.3", "C.3"],
+    ),
+    vector(
+        "env.profile-gate.the-systems-gates-offer-their-own-choices",
+        "A gate of the profile's types that offers another type's choices is refused",
+        *(
+            refused(validate(HOST, gate(data, choices=choices)), "invalid")
+            for data, choices in (
+                (TOOL, ["approve", "deny"]),
+                (TOOL, ["confirm", "cancel"]),
+                (REGISTRATION, ["approve", "approve-session", "deny"]),
+                (REGISTRATION, ["grant", "deny"]),
+                (ACTION, ["approve", "deny"]),
+            )
+        ),
+        profile="dispatch",
+        sections=["5.1", "5.3", "C.3"],
+    ),
     _raised_by_system(
         "agent-registration-is-the-systems-alone",
         "Only the system raises an agent-registration gate, with or without the human who asked",
