@@ -13,7 +13,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, auto
 from types import FrameType
 from typing import Final
@@ -76,7 +76,6 @@ class Signals:
     """The signals that end a session, kept until somebody looks, so that none falls into the middle of a push."""
 
     caught: signal.Signals | None = None
-    _before: dict[int, object] = field(default_factory=dict)
 
     @contextmanager
     def watched(self) -> Iterator["Signals"]:
@@ -115,11 +114,14 @@ def attend(node: Node, session: Session, give: Callable[[Given], None], signals:
         if time.monotonic() > due:
             node.take_up()
             due = time.monotonic() + _TAKE_UP_SECONDS
-        while _version(db) == seen and time.monotonic() < due:
+        while True:  # once at least, however busy the store is
+            changed = _version(db) != seen or time.monotonic() > due
             if signals.caught is not None:
                 return Ending.INTERRUPTED if signals.caught is signal.SIGINT else Ending.STOPPED
-            if streams.left(_LOOK_MS):
+            if streams.left(0 if changed else _LOOK_MS):
                 return Ending.LEFT
+            if changed:
+                break
 
 
 @contextmanager

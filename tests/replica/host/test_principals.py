@@ -1,5 +1,7 @@
 """Who a person may send as and whose mail they read on their own machine (sections 9.1, 13.16)."""
 
+import itertools
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -8,8 +10,8 @@ import pytest
 from core.errors import DmpError
 from core.inputs import Sender, SendInput
 from core.message import Message, State
-from replica.host import agents, items, principals
-from replica.host.attach import Attached, Given, living
+from replica.host import agents, attach, items, principals
+from replica.host.attach import Attached, Ending, Given, Signals, living
 from replica.host.sessions import Session
 from replica.node import Node, opened
 from replica.records.commits import CommitPoint
@@ -135,3 +137,18 @@ def test_a_session_that_ends_with_an_error_is_ended(node: Node, task: str) -> No
     assert node.host.live_session(task) is None
     (session,) = node.host.sessions_here.of(task)
     assert (session.marked_live, node.host.attached) == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("number", "ending"), [(signal.SIGINT, Ending.INTERRUPTED), (signal.SIGTERM, Ending.STOPPED)]
+)
+def test_a_signal_ends_a_session_however_busy_the_store_is(
+    node: Node, task: str, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, ending: Ending
+) -> None:
+    versions = itertools.count()
+    monkeypatch.setattr(attach, "_version", lambda _: next(versions))
+    send(node, task, "Waiting already.")
+    given: list[Given] = []
+    with live(node, task) as session:
+        assert attach.attend(node, session, given.append, Signals(caught=number)) is ending
+    assert [one.pushed for one in given] == [True]
