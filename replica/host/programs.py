@@ -18,6 +18,8 @@ _SHELL: Final = "/bin/sh"
 _PAUSE: Final = 0.02
 _LINE: Final = 300
 _HEAD: Final = 4096
+_MOST_SAID: Final = 1_000_000
+"""Bytes of standard error that are kept on the disk while a program runs."""
 
 
 class ProgramError(Exception):
@@ -41,6 +43,7 @@ def run_program(
     """
     # Files and no pipes: whatever it leaves running may keep them open, and nobody waits for that.
     with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
+        said = _Said(stderr.fileno())
         stdin.write(given.encode(errors="replace"))
         stdin.seek(0)
         try:
@@ -54,11 +57,10 @@ def run_program(
             )
         except OSError as error:
             raise ProgramError(f"it cannot be started: {error.strerror or error}") from error
-        if not _wait(process, seconds, ended):
+        if not _wait(process, seconds, ended, said):
             raise ProgramError("the session ended" if ended() else f"it took longer than {seconds:g} seconds")
         if process.returncode:
-            stderr.seek(0)
-            raise ProgramError(_first_line(stderr.read(_HEAD)) or _how(process.returncode))
+            raise ProgramError(_first_line(said.head()) or _how(process.returncode))
 
 
 def directory_variables(root: Path) -> dict[str, str]:
@@ -66,7 +68,25 @@ def directory_variables(root: Path) -> dict[str, str]:
     return {"DMP_DIR": str(root.absolute())}
 
 
-def _wait(process: "subprocess.Popen[bytes]", seconds: float, ended: Callable[[], bool]) -> bool:
+class _Said:
+    """What a program says on standard error: its head, and no disk full of the rest."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._head: bytes | None = None
+
+    def head(self) -> bytes:
+        """The first bytes of it."""
+        return os.pread(self._descriptor, _HEAD, 0) if self._head is None else self._head
+
+    def trim(self) -> None:
+        """Give the disk back what is too much; the program goes on where it was, so the file has a hole then."""
+        if os.fstat(self._descriptor).st_blocks * 512 > _MOST_SAID:
+            self._head = self.head()
+            os.ftruncate(self._descriptor, 0)
+
+
+def _wait(process: "subprocess.Popen[bytes]", seconds: float, ended: Callable[[], bool], said: _Said) -> bool:
     """Wait for a process; one that takes too long is killed with all it started."""
     until = time.monotonic() + seconds
     try:
@@ -74,6 +94,7 @@ def _wait(process: "subprocess.Popen[bytes]", seconds: float, ended: Callable[[]
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_PAUSE)
                 return True
+            said.trim()
     except BaseException:
         _kill(process)
         raise

@@ -1,7 +1,9 @@
 """Programs a person named: what they are given, and how they fail."""
 
 import os
+import stat
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,25 @@ def test_a_failure_is_short_and_acts_on_no_terminal() -> None:
     said = failed("printf '\\033[31mred' >&2; printf 'x%.0s' $(seq 1000) >&2; exit 1")
     assert said.isprintable()
     assert len(said) <= 301
+
+
+def test_what_it_says_fills_no_disk() -> None:
+    sizes = []
+
+    def watched() -> bool:
+        with os.scandir("/proc/self/fd") as descriptors:
+            numbers = [int(each.name) for each in descriptors]
+        for number in numbers:
+            with suppress(OSError):
+                found = os.fstat(number)
+                if stat.S_ISREG(found.st_mode) and not found.st_nlink:
+                    sizes.append(found.st_blocks * 512)
+        return False
+
+    command = "echo first >&2; head -c 200000000 /dev/zero >&2; sleep 0.3; exit 1"
+    with pytest.raises(ProgramError, match="^first$"):
+        run_program(command, "", {}, seconds=60, ended=watched)
+    assert 0 < max(sizes) < 150_000_000
 
 
 def test_one_that_takes_too_long_is_killed_with_what_it_started(tmp_path: Path) -> None:
