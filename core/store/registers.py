@@ -62,7 +62,11 @@ def merge(
 def fields_of(db: sqlite3.Connection, kind: str, subject: str) -> dict[str, JsonValue]:
     """Return a subject's fields as this host has them; none for a subject nobody wrote."""
     found: dict[str, JsonValue] = {}
-    for name, value in db.execute(_OF_SUBJECT, (kind, subject)):
+    try:
+        rows = db.execute(_OF_SUBJECT, (kind, subject))
+    except UnicodeEncodeError:  # a text that is no Unicode names nothing
+        return found
+    for name, value in rows:
         if name not in found:
             found[name] = parse(value).value
     return dict(sorted(found.items()))

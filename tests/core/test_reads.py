@@ -176,3 +176,10 @@ def test_open_questions_are_the_blocking_ones_without_an_answer(one: World) -> N
     assert one.engine.open_blocking() == [blocking[0]]
     one.engine.close(blocking[0].id, "over")
     assert one.engine.open_blocking() == []
+
+
+def test_a_text_that_is_no_unicode_names_nothing(one: World) -> None:
+    half = "\ud800"
+    assert one.engine.members(half) == ()
+    assert (one.engine.message(half), one.engine.thread(half)) == (None, [])
+    assert not one.engine.can_read(ADA, half)

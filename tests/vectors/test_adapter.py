@@ -133,6 +133,8 @@ def test_gates_and_notices_are_counted_apart_from_what_steps_sent() -> None:
 def test_a_symbol_that_names_nothing_stays_and_names_no_message() -> None:
     (outcome,) = outcomes({"op": "reply", "as": ADA, "message": "$s9", "input": {"body": "x"}})
     assert outcome["error"] == {"code": "not-found", "field": "replyTo"}
+    (message,) = observed(send("human:bob", body=f"$gate{'9' * 5000}"))["messages"]
+    assert message["body"] == f"$gate{'9' * 5000}"
 
 
 def test_the_world_changes_between_steps() -> None:
@@ -224,6 +226,9 @@ def test_text_of_any_kind_crosses_in_one_line_of_ascii() -> None:
         {**vector(), "given": {"moons": 2}},
         vector({"op": "a2a.validate", "extension": "envelope", "raw": {}}),
         vector({"op": "world", "change": {"eclipse": True}}),
+        vector(send("human:bob"), clock="0001-01-01T00:00:00.000Z"),
+        vector({"op": "world", "change": {"advanceMs": 10**15}}, send("human:bob")),
+        vector({"op": "world", "change": {"advanceMs": -(10**15)}}, send("human:bob")),
     ],
 )
 def test_what_this_host_does_not_do_is_unsupported_with_a_reason(wanted: dict[str, Any]) -> None:
@@ -255,6 +260,27 @@ def test_what_this_host_does_not_do_is_unsupported_with_a_reason(wanted: dict[st
                 {"dmp": "run", "vector": vector(agents=[{"address": "agent:a", "status": "odd"}])}
             ).encode(),
             "given.agents[0].status must be one of pending, approved, revoked",
+        ),
+        (
+            json.dumps(
+                {"dmp": "run", "vector": vector(channels=[{"name": "\ud800", "members": ["human:a"]}])}
+            ).encode(),
+            "given cannot be stored",
+        ),
+        (
+            json.dumps(
+                {
+                    "dmp": "run",
+                    "vector": vector(
+                        store={
+                            "deliveries": [
+                                {"id": "d-1", "message": "m-1", "recipient": "human:a", "state": "read"}
+                            ]
+                        }
+                    ),
+                }
+            ).encode(),
+            "given cannot be stored",
         ),
         (
             json.dumps(

@@ -14,6 +14,7 @@ from core.message import Message, State
 from core.presentation import digest_text, push_text
 from core.store import Store
 from core.store.schema import MIGRATIONS
+from core.timestamp import milliseconds
 from core.validate import validate
 from crypto.canonical import JsonValue
 from vectors.adapter.given import Given
@@ -25,6 +26,9 @@ from vectors.adapter.symbols import Symbols
 CLASSES: Final = ("envelope", "host-core")
 GRAMMARS: Final = {"core": CORE, "dispatch": DISPATCH}
 """The grammar a vector of each profile is run under (section C.1)."""
+
+_FIRST: Final = milliseconds("1970-01-01T00:00:00.000Z")
+_LAST: Final = milliseconds("9999-12-31T23:00:00.000Z")
 
 
 def observe(vector: Members, grammar: Grammar | None = None) -> dict[str, JsonValue]:
@@ -50,7 +54,7 @@ class Run:
 
     def __init__(self, given: Given, grammar: Grammar) -> None:
         self.host = ScriptedHost(given, grammar)
-        self.now = given.clock
+        self.now = _within_time(given.clock)
         self.store = Store.open(":memory:", MIGRATIONS)
         self.engine = Engine(self.store, self.host, lambda: self.now, Ulids(Random(given.seed).randbytes))
         seed(self.store, given)
@@ -207,9 +211,16 @@ class Run:
 
     def _change(self, change: JsonValue) -> None:
         if isinstance(change, dict) and "advanceMs" in change:
-            self.now += Members(change, "change").number("advanceMs")
+            self.now = _within_time(self.now + Members(change, "change").number("advanceMs"))
         else:
             self.host.change(change)
+
+
+def _within_time(now: int) -> int:
+    """Return a clock's time. Raises Unsupported for one that an hour before or after has no timestamp."""
+    if not _FIRST <= now <= _LAST:
+        raise Unsupported("this host's clock goes from 1970 to the last hour of 9999")
+    return now
 
 
 def _principal(step: Members) -> Sender:

@@ -8,6 +8,7 @@ from core.message import Message
 from crypto.canonical import JsonValue
 
 _SYMBOL: Final = re.compile(r"\$(s|gate|notice)([0-9]+)")
+_MOST_DIGITS: Final = 18
 
 
 class Symbols:
@@ -42,7 +43,12 @@ class Symbols:
         return value
 
     def _id(self, found: re.Match[str], messages: Callable[[], Iterable[Message]]) -> str | None:
-        role, number = found[1], int(found[2])
+        digits = found[2].lstrip("0") or "0"
+        if (
+            len(digits) > _MOST_DIGITS
+        ):  # Python reads no number of thousands of digits, and this names nothing
+            return None
+        role, number = found[1], int(digits)
         if role == "s":
             return self._steps.get(number)
         known = self._seeded.union(self._steps.values())
