@@ -4,6 +4,8 @@ A file that is malformed in any place counts as not there, as a whole: nothing o
 guardrails keep their defaults (section C.7), and its owner is told which key is at fault.
 """
 
+import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +34,7 @@ class _Fault(Exception):  # noqa: N818 - becomes `Config.fault`
 
 
 _MOST: Final = 1_000_000
+_MOST_BYTES: Final = 100_000
 _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "notify": ("command", "desktop"),
     "wake": ("command", "policy"),
@@ -43,19 +46,37 @@ _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
 def read_config(path: Path) -> Config:
     """Read the file, which need not be there."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = _text(path)
     except FileNotFoundError:
         return Config()
-    except (OSError, UnicodeDecodeError) as error:
+    except _Fault as fault:
+        return Config(fault=f"{path}: {fault}")
+    except OSError as error:
+        return Config(fault=f"{path} cannot be read: {error.strerror or error}")
+    except UnicodeDecodeError as error:
         return Config(fault=f"{path} cannot be read: {error}")
     import tomllib  # few replicas have the file, and every command asks for it
 
     try:
         return _config(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        return Config(fault=f"{path} is no TOML: {error}")
     except _Fault as fault:
         return Config(fault=f"{path}: {fault}")
+    except RecursionError:
+        return Config(fault=f"{path} is no TOML that can be read: it is nested too deeply")
+    except ValueError as error:  # no TOML, or a number of more digits than Python reads
+        return Config(fault=f"{path} is no TOML: {error}")
+
+
+def _text(path: Path) -> str:
+    """Return what the file holds, without waiting for what is no file."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_BYTES:
+            raise _Fault(f"it must be a file of at most {_MOST_BYTES} bytes")
+        return os.read(descriptor, _MOST_BYTES).decode()
+    finally:
+        os.close(descriptor)
 
 
 def _config(content: Mapping[str, Any]) -> Config:
@@ -89,7 +110,7 @@ def _get(content: Mapping[str, Any], table: str, key: str, default: object) -> o
 
 def _command(content: Mapping[str, Any], table: str) -> str | None:
     value = _get(content, table, "command", None)
-    if value is not None and (not isinstance(value, str) or not value.strip()):
+    if value is not None and (not isinstance(value, str) or not value.strip() or "\0" in value):
         raise _Fault(f"{table}.command must be a line for the shell, in quotes")
     return value
 

@@ -1,5 +1,7 @@
 """`config.toml`: read whole or not at all (section C.7), and the key at fault is named."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,10 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         ("[wake]\ncommand = ['x']\n", "wake.command"),
         ("[gates]\ncommand = ' '\n", "gates.command"),
         ("[notify]\ndesktop = 'yes'\n", "notify.desktop"),
+        ('[wake]\ncommand = "a\\u0000b"\n', "wake.command"),
+        (f"[limits]\nurgent_per_hour = {'9' * 5000}\n", "no TOML"),
+        (f"notify = {'[' * 5000}{']' * 5000}\n", "nested too deeply"),
+        ("#" * 100_001, "at most 100000 bytes"),
     ],
 )
 def test_a_file_with_a_fault_counts_for_nothing_and_the_fault_is_named(
@@ -75,6 +81,12 @@ def test_one_bad_key_takes_the_good_ones_with_it(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_bytes(b"\xff\xfe")
     assert "cannot be read" in (read_config(tmp_path / "config.toml").fault or "")
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_what_is_no_file_is_a_fault_and_not_waited_for(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(tmp_path / "config.toml")
+    assert "must be a file" in (read_config(tmp_path / "config.toml").fault or "")
 
 
 def test_the_host_has_the_limits_of_the_file(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_what_it_says_fills_no_disk() -> None:
         return False
 
     command = "echo first >&2; head -c 200000000 /dev/zero >&2; sleep 0.3; exit 1"
-    with pytest.raises(ProgramError, match="^first$"):
+    with pytest.raises(ProgramError, match=r"^first$"):
         run_program(command, "", {}, seconds=60, ended=watched)
     assert 0 < max(sizes) < 150_000_000
 
