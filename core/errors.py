@@ -50,3 +50,10 @@ def not_found(field: str | None, message: str) -> DmpError:
 def conflict(field: str, message: str) -> DmpError:
     """Return the refusal of what the current state does not allow."""
     return DmpError(Code.CONFLICT, message, field)
+
+
+def damaged(what: str) -> DmpError:
+    """A row of the store that no version of this program wrote so."""
+    return DmpError(
+        Code.UNAVAILABLE, f"the store is damaged: {what} cannot be read; put the store back from a backup"
+    )

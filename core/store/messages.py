@@ -3,8 +3,10 @@
 import sqlite3
 from typing import Any, Final
 
+from core.errors import damaged
 from core.ids import ULID_GLOB
 from core.message import ABSENT, Absent, Message, Ref, Standing
+from core.text import shown
 from crypto.canonical import JsonValue, canonical, parse
 
 _COLUMNS: Final = (
@@ -164,6 +166,13 @@ def _all(db: sqlite3.Connection, query: str, *texts: str) -> list[Message]:
 
 
 def _message(row: tuple[Any, ...]) -> Message:
+    try:
+        return _read(row)
+    except (ValueError, TypeError, AssertionError):  # none of whose texts may show what the row holds
+        raise damaged(f"message {shown(str(row[0]))}") from None
+
+
+def _read(row: tuple[Any, ...]) -> Message:
     recipients, refs, data, choices, standing = row[4], row[9], row[10], row[13], row[19]
     return Message(
         id=row[0],

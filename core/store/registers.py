@@ -9,7 +9,9 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Final
 
-from crypto.canonical import JsonValue, canonical, parse
+from core.errors import damaged
+from core.text import shown
+from crypto.canonical import JsonError, JsonValue, canonical, parse
 from crypto.clock import Reading
 
 # An edit comes before the register it lies over; the caller keeps the first of each field.
@@ -68,7 +70,7 @@ def fields_of(db: sqlite3.Connection, kind: str, subject: str) -> dict[str, Json
         return found
     for name, value in rows:
         if name not in found:
-            found[name] = parse(value).value
+            found[name] = _value(value, kind, subject)
     return dict(sorted(found.items()))
 
 
@@ -78,7 +80,7 @@ def subjects(db: sqlite3.Connection, kind: str) -> dict[str, dict[str, JsonValue
     for _, subject, name, value in db.execute(_OF_KIND, (kind,)):
         fields = found.setdefault(subject, {})
         if name not in fields:
-            fields[name] = parse(value).value
+            fields[name] = _value(value, kind, subject)
     return found
 
 
@@ -89,6 +91,13 @@ def subjects_with(
     text = canonical(value).decode()
     rows = db.execute(_WITH, (kind, field, text)).fetchall()
     return {subject: fields_of(db, kind, subject) for (subject,) in rows}
+
+
+def _value(text: str, kind: str, subject: str) -> JsonValue:
+    try:
+        return parse(text).value
+    except JsonError:
+        raise damaged(f"the {kind} {shown(subject)}") from None
 
 
 def _order(reading: Reading) -> tuple[int, int, str]:

@@ -75,13 +75,18 @@ def failure_of(error: BaseException) -> Failure | None:
         case sqlite3.OperationalError() | sqlite3.DatabaseError() if not _is_misuse(error):
             return Failure(
                 str(Code.UNAVAILABLE),
-                f"the store cannot be used: {error}",
+                f"the store cannot be used: {_said_by_sqlite(error)}",
                 hint="look at the disk; a damaged state.db is replaced by its newest backup, see docs/operating.md",
             )
         case OSError():
             place = f"cannot use {error.filename}: " if error.filename else ""
             return Failure(str(Code.UNAVAILABLE), f"{place}{error.strerror or error}")
     return None
+
+
+def _said_by_sqlite(error: sqlite3.Error) -> str:
+    """What is wrong, without what the store holds: of a text that is no UTF-8, the driver shows the text."""
+    return "a text in it is no UTF-8" if "UTF-8" in str(error) else str(error)
 
 
 def _is_misuse(error: sqlite3.Error) -> bool:

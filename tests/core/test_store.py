@@ -137,3 +137,27 @@ def test_the_observer_is_called_around_each_commit_and_not_around_what_was_undon
     with pytest.raises(KeyError), store.transaction("test"):
         raise KeyError
     assert len(seen) == 2
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["data = '{\"secret\": 1'", "refs = '[1]'", "refs = '{}'", "choices = '5'", "standing = 'secret'"],
+)
+def test_a_damaged_row_is_told_of_by_its_id_and_not_by_what_it_holds(damage: str) -> None:
+    one = world()
+    sent = one.engine.send(ADA, draft("human:bob")).message
+    one.store.db.execute(f"UPDATE messages SET {damage}")
+    for read in (one.engine.message, one.engine.thread):
+        with pytest.raises(DmpError, match=sent.id) as damaged:
+            read(sent.id)
+        assert damaged.value.code is Code.UNAVAILABLE
+        assert "secret" not in str(damaged.value)
+
+
+def test_a_damaged_register_is_told_of_by_its_subject() -> None:
+    one = world()
+    one.engine.join("crew", "human:ada")
+    one.store.db.execute("UPDATE register_edits SET value = '{'")
+    with pytest.raises(DmpError, match="crew") as damaged:
+        one.engine.members("crew")
+    assert damaged.value.code is Code.UNAVAILABLE

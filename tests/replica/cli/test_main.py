@@ -61,6 +61,18 @@ def test_every_expected_end_has_its_code(error: BaseException, code: str, exit_:
     assert (failure.code, failure.exit) == (code, exit_)
 
 
+def test_a_text_that_is_no_utf_8_is_not_shown() -> None:
+    db = sqlite3.connect(":memory:")
+    with pytest.raises(sqlite3.OperationalError) as damaged:
+        db.execute("SELECT cast(x'6d7920736563726574ff' AS TEXT) AS body").fetchone()
+    db.close()
+    assert "my secret" in str(damaged.value)  # which is why
+    failure = failure_of(damaged.value)
+    assert failure is not None
+    assert (failure.code, failure.exit) == ("unavailable", 1)
+    assert "my secret" not in failure.message
+
+
 @pytest.mark.parametrize("error", [KeyError("x"), sqlite3.ProgrammingError("x"), AssertionError()])
 def test_any_other_exception_is_a_bug(error: BaseException) -> None:
     assert failure_of(error) is None
