@@ -2,6 +2,9 @@
 
 Each thread has a host of its own. What it was told goes to LOG, a JSON line each, for the test to compare with
 what the store holds in the end; a refusal the protocol does not foresee ends the process with a traceback.
+
+`python -m tests.core.hammer STORE` is one thread that goes on until it is killed, and says at once on standard
+output what it was told.
 """
 
 import json
@@ -12,8 +15,9 @@ import time
 from collections.abc import Collection
 from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
+from core.dispatchers import Dispatchers
 from core.engine import Engine, Sent
 from core.errors import Code, DmpError
 from core.host import QuietHost
@@ -23,6 +27,7 @@ from core.message import Message
 from core.store import Store
 from core.store.schema import MIGRATIONS
 from crypto.canonical import JsonValue
+from replica.home.dispatchers import LockedDispatchers
 
 SYSTEM: Final = "agent:dispatch"
 TASKS: Final = tuple(f"task:t-00000{number}" for number in range(1, 5))
@@ -47,7 +52,9 @@ CREATE TRIGGER watch AFTER UPDATE OF state ON deliveries WHEN old.state != new.s
 """
 """Which sessions live, for every process to see; and every transition, as SQLite itself saw it."""
 
-Log = list[dict[str, Any]]
+
+class Log(list[dict[str, Any]]):
+    """What a host was told, and what its hooks were given."""
 
 
 class SharedHost(QuietHost):
@@ -102,16 +109,27 @@ class Living:
         return True
 
 
+class Said(Log):
+    """A log that is on standard output by the time a line is written: a kill afterwards loses none."""
+
+    def append(self, line: dict[str, Any]) -> None:
+        os.write(1, json.dumps(line).encode() + b"\n")
+
+
 class Hammer:
     """One thread's host and what it does with it."""
 
-    def __init__(self, path: Path, name: str) -> None:
-        self.log: Log = []
+    def __init__(
+        self, path: Path, name: str, log: Log | None = None, dispatchers: Dispatchers | None = None
+    ) -> None:
+        self.log: Log = Log() if log is None else log
         self.random = Random(name)
         self.store = Store.open(path, (*MIGRATIONS, WATCHED))
         self.host = SharedHost(self.store, self.log)
         clock = lambda: time.time_ns() // 1_000_000  # noqa: E731
-        self.engine = Engine(self.store, self.host, clock, Ulids(os.urandom), None, Living(name))
+        self.engine = Engine(
+            self.store, self.host, clock, Ulids(os.urandom), None, dispatchers or Living(name)
+        )
         self.name = name
         self.count = 0
 
@@ -223,5 +241,16 @@ def main(path: Path, log: Path, seconds: float) -> int:
     return len(failures)
 
 
+def until_killed(path: Path) -> NoReturn:
+    """Run one thread, after the recovery with which a host starts."""
+    name = f"p{os.getpid()}"
+    hammer = Hammer(path, name, Said(), LockedDispatchers(path.parent / "dispatchers"))
+    hammer.engine.recover()
+    while True:
+        hammer.act()
+
+
 if __name__ == "__main__":
+    if len(sys.argv) == 2:
+        until_killed(Path(sys.argv[1]))
     sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3])))
