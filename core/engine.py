@@ -23,6 +23,7 @@ from core.planning import collapse, plan, refuse_export, resolve, rewrite
 from core.reading import Reads
 from core.store import Store
 from core.store import deliveries as delivery_rows
+from core.store import effects as effect_rows
 from core.store import messages as message_rows
 from core.text import is_blank
 from core.timestamp import timestamp
@@ -178,6 +179,7 @@ class Engine(Reads):
                 raise invalid("reason", error.message) from None
             message = self._compose(system, given, question, given.to, self.clock())
             message = store_answer(db, self.federation, message, question, message.created_at)
+            effect_rows.settle_gate(db, question.id)
             self.federation.answered(question, message)
         return message
 

@@ -27,7 +27,7 @@ from core.planning import plan_again
 from core.store import Store
 from core.store.deliveries import deliveries_of
 from core.store.effects import claim_effect, forget_effect, owner_of, record_applied, release_effect
-from core.store.messages import answer_to, set_standing, unapplied_questions_with_data
+from core.store.messages import answer_to, set_standing, unsettled_questions_with_gate_data
 from core.timestamp import timestamp
 
 _log = logging.getLogger(__name__)
@@ -181,7 +181,7 @@ class Gates:
         Step 3 of section 6.3. Returns how many effects were applied, and how many answers voided.
         """
         replayed = voided = 0
-        for gate in unapplied_questions_with_data(self.store.db):
+        for gate in unsettled_questions_with_gate_data(self.store.db):
             answer = answer_to(self.store.db, gate.id)
             if answer is None or data_type(gate.data) not in self.host.gate_types:
                 continue

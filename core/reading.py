@@ -89,7 +89,7 @@ class Reads:
     def open_gates(self) -> list[str]:
         """List the ids of the gates that wait for an answer, in order of arrival (section 5.1)."""
         system, known = self.host.system_address, self.host.gate_types
-        waiting = message_rows.open_questions_with_data(self.store.db)
+        waiting = message_rows.open_questions_with_gate_data(self.store.db)
         return [message.id for message in waiting if is_gate(message, system, known)]
 
     def effects_applied(self) -> list[str]:

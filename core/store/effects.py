@@ -24,7 +24,8 @@ def claim_effect(db: sqlite3.Connection, gate: str, me: str) -> bool:
 
 
 def record_applied(db: sqlite3.Connection, gate: str, now: str) -> None:
-    """Record that a gate's effect was applied."""
+    """Record that a gate's effect was applied; nothing is left to do about it."""
+    settle_gate(db, gate)
     db.execute(
         "INSERT INTO effects (gate, applied_at) VALUES (?1, ?2)"
         " ON CONFLICT (gate) DO UPDATE SET applied_at = ?2, owner = NULL",
@@ -42,6 +43,12 @@ def release_effect(db: sqlite3.Connection, gate: str, me: str) -> None:
 def forget_effect(db: sqlite3.Connection, gate: str) -> None:
     """Forget what was done about a gate that is open again."""
     db.execute("DELETE FROM effects WHERE gate = ?", (gate,))
+    db.execute("UPDATE messages SET gate = 'waiting' WHERE id = ?", (gate,))
+
+
+def settle_gate(db: sqlite3.Connection, gate: str) -> None:
+    """Let recovery pass a gate by from now on: it is closed, or its effect applied."""
+    db.execute("UPDATE messages SET gate = 'settled' WHERE id = ? AND gate = 'waiting'", (gate,))
 
 
 def applied_gates(db: sqlite3.Connection) -> list[str]:

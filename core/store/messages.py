@@ -4,6 +4,7 @@ import sqlite3
 from typing import Any, Final
 
 from core.errors import damaged
+from core.gate_data import has_gate_data
 from core.ids import ULID_GLOB
 from core.message import ABSENT, Absent, Message, Ref, Standing
 from core.text import shown
@@ -13,7 +14,7 @@ _COLUMNS: Final = (
     "id, thread, reply_to, sender, recipients, kind, body, created_at, session, refs, data, "
     "urgent, blocking, choices, choice, wake, origin, hlc, received_at, standing"
 )
-_INSERT: Final = f"INSERT INTO messages ({_COLUMNS}, idempotency_key) VALUES ({'?, ' * 20}?)"
+_INSERT: Final = f"INSERT INTO messages ({_COLUMNS}, idempotency_key, gate) VALUES ({'?, ' * 21}?)"
 _BY_ID: Final = f"SELECT {_COLUMNS} FROM messages WHERE id = ?"
 _BY_KEY: Final = f"SELECT {_COLUMNS} FROM messages WHERE sender = ? AND idempotency_key = ?"
 _BY_THREAD: Final = f"SELECT {_COLUMNS} FROM messages WHERE thread = ?"
@@ -25,9 +26,8 @@ _OPEN: Final = (
     f"SELECT {_COLUMNS} FROM messages AS question WHERE blocking = 1 AND NOT EXISTS"
     " (SELECT 1 FROM messages WHERE reply_to = question.id AND kind = 'answer') ORDER BY position"
 )
-_WITH_DATA: Final = "data IS NOT NULL AND kind IN ('question', 'handoff')"
-_OPEN_WITH_DATA: Final = (
-    f"SELECT {_COLUMNS} FROM messages AS question WHERE {_WITH_DATA} AND NOT EXISTS"
+_OPEN_WITH_GATE_DATA: Final = (
+    f"SELECT {_COLUMNS} FROM messages AS question WHERE gate = 'waiting' AND NOT EXISTS"
     " (SELECT 1 FROM messages WHERE reply_to = question.id AND kind = 'answer') ORDER BY position"
 )
 _ASKED_BY_SESSIONS: Final = (
@@ -35,12 +35,10 @@ _ASKED_BY_SESSIONS: Final = (
     " WHERE blocking = 1 AND sender >= 'run:' AND sender < 'run;' AND created_at <= ? AND NOT EXISTS"
     " (SELECT 1 FROM messages WHERE reply_to = question.id AND kind = 'answer') ORDER BY position"
 )
-_ALL_WITH_DATA: Final = f"SELECT {_COLUMNS} FROM messages WHERE {_WITH_DATA} ORDER BY position"
-_UNAPPLIED: Final = (
-    f"SELECT {_COLUMNS} FROM messages AS question WHERE {_WITH_DATA}"
-    " AND EXISTS (SELECT 1 FROM messages WHERE reply_to = question.id AND kind = 'answer')"
-    " AND NOT EXISTS (SELECT 1 FROM effects WHERE gate = question.id AND applied_at IS NOT NULL)"
-    " ORDER BY position"
+_WITH_GATE_DATA: Final = f"SELECT {_COLUMNS} FROM messages WHERE gate IS NOT NULL ORDER BY position"
+_UNSETTLED: Final = (
+    f"SELECT {_COLUMNS} FROM messages AS question WHERE gate = 'waiting' AND EXISTS"
+    " (SELECT 1 FROM messages WHERE reply_to = question.id AND kind = 'answer') ORDER BY position"
 )
 _VOIDED: Final = "SELECT id FROM messages WHERE standing = 'voided' ORDER BY position"
 # Ids of other hosts and of other forms do not count: one of those may sort after all of ours.
@@ -79,6 +77,7 @@ def insert_message(db: sqlite3.Connection, message: Message, idempotency_key: st
             message.received_at,
             message.standing,
             idempotency_key,
+            "waiting" if message.takes_answer and has_gate_data(message.data) else None,
         ),
     )
 
@@ -113,9 +112,9 @@ def open_blocking_questions(db: sqlite3.Connection) -> list[Message]:
     return _all(db, _OPEN)
 
 
-def open_questions_with_data(db: sqlite3.Connection) -> list[Message]:
-    """Return the questions and handoffs with data and without an answer, in order of arrival."""
-    return _all(db, _OPEN_WITH_DATA)
+def open_questions_with_gate_data(db: sqlite3.Connection) -> list[Message]:
+    """Return the questions and handoffs with gate data and without an answer, in order of arrival."""
+    return _all(db, _OPEN_WITH_GATE_DATA)
 
 
 def blocking_questions_of_sessions(db: sqlite3.Connection, until: str) -> list[Message]:
@@ -123,14 +122,14 @@ def blocking_questions_of_sessions(db: sqlite3.Connection, until: str) -> list[M
     return _all(db, _ASKED_BY_SESSIONS, until)
 
 
-def questions_with_data(db: sqlite3.Connection) -> list[Message]:
-    """Return the questions and handoffs with data, answered or not, in order of arrival."""
-    return _all(db, _ALL_WITH_DATA)
+def questions_with_gate_data(db: sqlite3.Connection) -> list[Message]:
+    """Return the questions and handoffs with gate data, answered or not, in order of arrival."""
+    return _all(db, _WITH_GATE_DATA)
 
 
-def unapplied_questions_with_data(db: sqlite3.Connection) -> list[Message]:
-    """Return the answered questions and handoffs with data whose effect, if any, is not applied."""
-    return _all(db, _UNAPPLIED)
+def unsettled_questions_with_gate_data(db: sqlite3.Connection) -> list[Message]:
+    """Return those that are answered, not closed, and whose effect, if any, is not applied."""
+    return _all(db, _UNSETTLED)
 
 
 def voided_answers(db: sqlite3.Connection) -> list[str]:

@@ -58,7 +58,9 @@ CREATE INDEX deliveries_sending ON deliveries (position) WHERE state = 'sending'
 HOST: Final = """
 ALTER TABLE deliveries ADD COLUMN owner TEXT;  -- who dispatches it while it is `sending`; NULL for nobody yet
 
-CREATE INDEX questions_with_data ON messages (position) WHERE data IS NOT NULL AND kind IN ('question', 'handoff');
+-- Of a question or handoff with gate data: 'waiting' for its answer or for its answer's effect, then 'settled'.
+ALTER TABLE messages ADD COLUMN gate TEXT;
+CREATE INDEX gates ON messages (gate, position) WHERE gate IS NOT NULL;
 
 -- What the guardrails count: a sender's urgent messages, and the turns of agents in a thread (section 6.6).
 CREATE INDEX urgent_by_sender ON messages (sender, origin, coalesce(received_at, created_at)) WHERE urgent = 1;

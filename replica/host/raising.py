@@ -10,7 +10,7 @@ from core.gate_types import MAX_PREVIEW_BYTES, GateType
 from core.inputs import Sender, SendInput
 from core.message import Message, Ref
 from core.store.effects import is_applied, owner_of
-from core.store.messages import questions_with_data
+from core.store.messages import questions_with_gate_data
 from crypto.canonical import JsonValue, canonical
 from replica.host.agents import Agent, gate_key
 from replica.node import Node
@@ -61,7 +61,7 @@ def registration_gate(node: Node, gate_type: GateType, agent: Agent) -> Message:
 
 def every_gate(node: Node, *, everything: bool) -> list[Message]:
     """The gates that are open, or with `everything` those that were decided or closed too, the oldest first."""
-    found = questions_with_data(node.store.db)
+    found = questions_with_gate_data(node.store.db)
     system, known = node.host.system_address, node.host.gate_types
     return [
         each

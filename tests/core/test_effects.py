@@ -7,6 +7,7 @@ import pytest
 from core.errors import Code, DmpError
 from core.inputs import ReplyInput, Sender
 from core.message import Message, State
+from core.store.messages import unsettled_questions_with_gate_data
 from tests.core.support import ADA, BOB, HOST, OTHER_RUN, OTHER_TASK, RUN, World, draft, refused, world
 from tests.core.test_gates import SCOPE, SESSION, raise_wake
 
@@ -191,3 +192,14 @@ def test_a_wake_gate_whose_effect_fails_wakes_nobody_until_it_works(one: World) 
     one.host.failing_effects = False
     assert one.engine.recover().replayed == 1
     assert hooks(one, message).count("wake") == 1
+
+
+def test_recovery_reads_no_gate_that_is_settled_and_no_private_data(one: World) -> None:
+    decided, closed, waiting = (raise_scope(one) for _ in range(3))
+    one.engine.reply(ADA, decided.id, GRANT)
+    one.engine.close(closed.id, "the session ended")
+    private = one.engine.send(BOB, draft("human:ada", kind="question", data={"type": "x-poll"})).message
+    one.engine.reply(ADA, private.id, ReplyInput("yes"))
+    one.host.failing_effects = True
+    one.engine.reply(ADA, waiting.id, GRANT)
+    assert [gate.id for gate in unsettled_questions_with_gate_data(one.store.db)] == [waiting.id]
