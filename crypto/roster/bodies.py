@@ -260,6 +260,15 @@ def read_body(body: object) -> Body:
         return Malformed(wrong.member)
 
 
+def is_known(body: Body) -> bool:
+    """Whether a body is one of the twelve actions of this version, well-formed or not (federation wire 5.31)."""
+    return not isinstance(body, Unknown) and not (isinstance(body, Malformed) and body.member in _FRAME)
+
+
+_FRAME: Final = frozenset(("body", "rv", "action"))
+"""What has to be read of a body before it is known to be one of the actions."""
+
+
 def _body(action: str, fields: Json) -> Json:
     return {"rv": ROSTER_VERSION, "action": action, **fields}
 

@@ -7,13 +7,13 @@ difference.
 from collections.abc import Iterable, Mapping
 
 from crypto.keys import team_id
-from crypto.roster.bodies import Found, Revoke, Role
-from crypto.roster.notes import Ignored, notes_on
+from crypto.roster.bodies import Dismiss, Found, Revoke, Role, is_known
+from crypto.roster.notes import Ignored, Note, notes_on
 from crypto.roster.ops import Key, RosterOp, fold_order
 from crypto.roster.removals import Decisions, decide
-from crypto.roster.rights import FOREVER, Kind, Removal
-from crypto.roster.view import Cut, Decision, Invite, Member, View
-from crypto.roster.walk import Charter, Claims, Walk, removal
+from crypto.roster.rights import FOREVER, Kind, Removal, Standing, Tier
+from crypto.roster.view import Cut, Decision, Dismissal, Invite, License, Member, View
+from crypto.roster.walk import Charter, Claims, Walk, charter_of, removal
 
 
 class FoundingError(ValueError):
@@ -37,8 +37,8 @@ def fold_claims(found: str, ops: Iterable[RosterOp], claims: Claims, *, relay: b
     """
     ops = tuple(ops)
     founding = founding_of(found, ops)
-    charter = Charter(founding, claims)
     ops = fold_order(founding, ops)
+    charter = charter_of(founding, claims, ops)
     decisions = decide(charter, ops)
     walk = Walk(charter, decisions.accepted)
     for op in ops:
@@ -62,12 +62,16 @@ def _view(
     removals = [found for found in map(removal, ops) if found is not None]
     accepted = {each.hash for each in decisions.accepted}
     revoked = _revoked(decisions, walk)
-    ignored = walk.ignored | _void(removals, decisions, walk)
+    dismissed, refused = _dismissed(ops, walk)
+    ignored = walk.ignored | _void(removals, decisions, walk) | refused
+    ignored |= dict.fromkeys((each.hash for each in dismissed), Ignored.DISMISSED)
+    members = _members(walk, revoked)
+    unread = [op for op in walk.unreadable if ignored.get(op.hash) is not Ignored.DISMISSED]
     return View(
         team_id=team_id(founding.hash),
         name=founding.body.name,
         founder=founding.replica,
-        members=_members(walk, revoked),
+        members=members,
         revoked=revoked,
         resolution={
             each.hash: Decision.ACCEPTED if each.hash in accepted else Decision.VOID for each in removals
@@ -77,13 +81,54 @@ def _view(
             invite.id: Invite(invite.id, invite.pub, invite.handle, invite.expires, by)
             for invite, by in walk.invites.values()
         },
-        recovery_pub=founding.body.recovery_pub,
+        recovery_pub=walk.recovery_pub,
+        recovery_used=walk.recovery_pub in walk.recovery_used,
+        license=License(*walk.licenses[-1]) if walk.licenses else None,
+        dismissed=dismissed,
         transport=walk.transport,
         legacy_closed=walk.legacy_closed,
         ignored=ignored,
-        problems=notes_on(ops, ignored, walk.holders),
-        unknown=None if relay else walk.unreadable,
+        problems=(*_recovered(members), *notes_on(ops, ignored, walk.holders)),
+        unknown=None if relay or not unread else unread[0],
     )
+
+
+def _dismissed(ops: tuple[RosterOp, ...], walk: Walk) -> tuple[tuple[Dismissal, ...], dict[str, Ignored]]:
+    """The ops that are taken out, and why the other dismissals have no effect (federation wire 5.31).
+
+    Only ops that this build cannot read can be: they grant nothing, so that taking them out changes no right.
+    """
+    held = {(op.replica, op.seq, op.hash): op for op in ops} if walk.dismissals else {}
+    found: dict[str, Dismissal] = {}
+    refused: dict[str, Ignored] = {}
+    for op in walk.dismissals:
+        assert isinstance(op.body, Dismiss)
+        named = held.get((op.body.replica, op.body.seq, op.body.hash))
+        if named is None:
+            refused[op.hash] = Ignored.NOT_HELD
+        elif is_known(named.body):
+            refused[op.hash] = Ignored.READABLE
+        elif not _may_dismiss(op, named, walk):
+            refused[op.hash] = Ignored.NOT_OUTRANKED
+        else:
+            found.setdefault(named.hash, Dismissal(named.replica, named.seq, named.hash, op.replica))
+    return tuple(found[op.hash] for op in ops if op.hash in found), refused
+
+
+def _may_dismiss(op: RosterOp, named: RosterOp, walk: Walk) -> bool:
+    return (
+        named.replica == op.replica
+        or walk.standing(named) is not Standing.ADMIN
+        or walk.rank(op) < walk.rank(named)
+    )
+
+
+def _recovered(members: Mapping[str, Member]) -> list[Note]:
+    return [
+        Note(f"replica:{replica}", f"{replica} let itself in as an admin with the recovery code.")
+        for replica, member in members.items()
+        if member.recovered
+    ]
 
 
 def _void(removals: Iterable[Removal], decisions: Decisions, walk: Walk) -> dict[str, Ignored]:
@@ -116,6 +161,8 @@ def _members(walk: Walk, revoked: Mapping[str, Cut]) -> dict[str, Member]:
             holder.hosts,
             holder.observer,
             holder.since,
+            tuple(holder.host_cuts),
+            holder.first_tier is Tier.RECOVERED,
         )
         for holder in holders
     }
@@ -138,6 +185,7 @@ def _revoked(decisions: Decisions, walk: Walk) -> dict[str, Cut]:
             holder.key if holder else None,
             holder.hosts if holder else (),
             observer=holder.observer if holder else False,
+            host_cuts=tuple(holder.host_cuts) if holder else (),
         )
     return revoked
 

@@ -23,13 +23,22 @@ class Ignored(Enum):
     OTHER_KEY = "it was signed with another key than the one that was admitted"
     OBSERVER = "observers do not change the roster"
     NO_RIGHT = "its publisher had no right to it"
-    NOT_YET = "this build does not apply it yet"
     NO_KEY = "the replica it admits has announced no key"
     OTHER_FINGERPRINT = "the replica it admits has announced another key"
     REVOKED = "the replica it names was revoked before"
     NOT_ADMITTED = "the replica it names was not admitted before"
     OBSERVING_ADMIN = "an observer cannot be an admin"
     CUT_MISSING = "it takes rights away without saying from which op on"
+    HOSTS_CUT_MISSING = "it takes handles away without saying from which op on"
+    NO_OWN_KEY = "its publisher has announced no key"
+    REVOKED_ITSELF = "its publisher was revoked"
+    NOT_FIRST = "it is not the first roster op of its publisher"
+    RECOVERY_USED = "the recovery code was used before"
+    OTHER_RECOVERY = "it does not prove that the team's recovery code is held"
+    NOT_HELD = "the op it names is not here"
+    READABLE = "the op it names is one that this build can read"
+    NOT_OUTRANKED = "the publisher of the op it names ranks no lower"
+    DISMISSED = "an admin dismissed it"
     OTHER_INVITE_ID = "its invite id is not that of its key"
     OUTRANKED = "too many contested removals rank before it"
     LAST_ADMIN = "it would leave the team without an admin"
@@ -39,7 +48,13 @@ class Ignored(Enum):
 
 
 _REPEATS: Final = frozenset(
-    (Ignored.OTHER_KEY, Ignored.ALREADY_ADMITTED, Ignored.ALREADY_CLOSED, Ignored.ALREADY_INVITED)
+    (
+        Ignored.OTHER_KEY,
+        Ignored.ALREADY_ADMITTED,
+        Ignored.ALREADY_CLOSED,
+        Ignored.ALREADY_INVITED,
+        Ignored.NOT_HELD,
+    )
 )
 """Reasons that are nobody's problem."""
 

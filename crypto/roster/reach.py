@@ -1,16 +1,17 @@
 """Which removals can affect which, over-estimated from the links between replicas (federation wire 5.24).
 
-A *link* goes from the publisher of an admission or promotion to its target. What a removal takes away can
-only travel along links, from the removed replica's ops that the removal exposes. Sets of replicas are bit
+A *link* goes from the publisher of an admission or promotion to its target, and from whoever recovered or set
+the recovery key to all who recovered after it. What a removal takes away can only travel along links, from the
+removed replica's ops that the removal exposes. Sets of replicas are bit
 masks, so that a hostile pile of them stays cheap.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from crypto.keys import person_part
-from crypto.roster.bodies import Admit, Role, SetRole
+from crypto.roster.bodies import Admit, Recover, Role, SetRecoveryKey, SetRole
 from crypto.roster.ops import Position, RosterOp
 from crypto.roster.rights import Kind, Removal
 from crypto.roster.walk import Charter
@@ -18,11 +19,11 @@ from crypto.roster.walk import Charter
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One admission or promotion, seen from its publisher."""
+    """One op that lets others in or raises them, seen from its publisher; `targets` is a mask."""
 
     seq: int
     position: Position
-    target: str
+    targets: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Reach:
         self.grants = self._follow(ops)
         """In fold order, the founding and all grants by replicas that may have had rights."""
         self._next = {
-            self.bit(replica): self._mask(link.target for link in links)
+            self.bit(replica): _union(link.targets for link in links)
             for replica, links in self._links.items()
         }
         self._extents: dict[str, Extent] = {}
@@ -60,36 +61,51 @@ class Reach:
         by_publisher: defaultdict[str, list[RosterOp]] = defaultdict(list)
         for op in granting:
             by_publisher[op.replica].append(op)
-        righted = [self._charter.founding.replica]
-        seen = set(righted)
+        recoveries = _Recoveries(self._charter, granting)
+        self._righted = {self._charter.founding.replica}
+        righted = [*self._righted]
         for replica in righted:  # which grows as it is walked
             for op in by_publisher[replica]:
-                target = self._link(op)
-                if target is not None and target not in seen:
-                    seen.add(target)
-                    righted.append(target)
-        self._righted = seen
-        return (self._charter.founding, *(op for op in granting if op.replica in seen))
+                for target in self._lets_in(op, recoveries):
+                    if target not in self._righted:
+                        self._righted.add(target)
+                        righted.append(target)
+            for op in recoveries.fresh():
+                self._raised.add(op.replica)
+                self._granted(op.replica, op.position)
+                if op.replica not in self._righted:
+                    self._righted.add(op.replica)
+                    righted.append(op.replica)
+        for op, later in recoveries.links(self._righted):
+            self._links[op.replica].append(Link(op.seq, op.position, self._mask(later)))
+        self.recovering = frozenset(op.hash for op in recoveries.proved)
+        return (self._charter.founding, *(op for op in granting if op.replica in self._righted))
 
-    def _link(self, op: RosterOp) -> str | None:
+    def _lets_in(self, op: RosterOp, recoveries: "_Recoveries") -> Iterable[str]:
         """Take note of a grant, and return whom it lets in."""
-        admits: str | None = None
+        admits: tuple[str, ...] = ()
         match op.body:
             case Admit(replica=target, handle=handle, role=role, fingerprint=fingerprint):
                 if self._charter.key(target, fingerprint) is None:
-                    return None
+                    return ()
                 self._handles[target].add(handle)
-                admits, raises = target, role is Role.ADMIN
+                admits, raises = (target,), role is Role.ADMIN
             case SetRole(replica=target):
                 raises = True
+            case SetRecoveryKey(pub=pub):
+                recoveries.may_be(op.position, pub)
+                return ()
             case _:
-                return None
-        self._links[op.replica].append(Link(op.seq, op.position, target))
-        last = self._granted_at.get(target)
-        self._granted_at[target] = op.position if last is None else max(last, op.position)
+                return ()
+        self._links[op.replica].append(Link(op.seq, op.position, self.bit(target)))
+        self._granted(target, op.position)
         if raises:
             self._raised.add(target)
         return admits
+
+    def _granted(self, target: str, position: Position) -> None:
+        last = self._granted_at.get(target)
+        self._granted_at[target] = position if last is None else max(last, position)
 
     def could_ever_hold(self, removal: Removal) -> bool:
         """Whether a removal's publisher may have had the right to it under any cuts whatever."""
@@ -101,15 +117,16 @@ class Reach:
         """How far a removal's effect can go."""
         found = self._extents.get(removal.hash)
         if found is None:
-            exposed = self._mask(
-                link.target
+            exposed = _union(
+                link.targets
                 for link in self._links.get(removal.target, ())
                 if self._exposes(removal, link.seq, link.position)
             )
             links = self._closure(exposed)
             target = self.bit(removal.target)
             readmission = target if self._bars_a_grant(removal) else 0
-            found = self._extents[removal.hash] = Extent(links, links | readmission, links | target)
+            touches = 0 if removal.kind is Kind.HOSTS else links | target
+            found = self._extents[removal.hash] = Extent(links, links | readmission, touches)
         return found
 
     def affects_own_ops(self, removal: Removal, other: Removal) -> bool:
@@ -171,6 +188,8 @@ class Reach:
 
     def _exposes(self, removal: Removal, seq: int, position: Position) -> bool:
         """Whether the target's op at (seq, position) may lose its right, if the removal is accepted."""
+        if removal.kind is Kind.HOSTS:
+            return False
         return seq > removal.after_seq or (position > removal.position and self._bars_a_grant(removal))
 
     def _bars_a_grant(self, removal: Removal) -> bool:
@@ -205,5 +224,51 @@ class _Overlap:
         return self._twice | (self._once & ~mask)
 
 
+class _Recoveries:
+    """The `recover` ops that prove a recovery key which may have counted at them."""
+
+    def __init__(self, charter: Charter, granting: Sequence[RosterOp]) -> None:
+        self._charter = charter
+        self._unproved = [op for op in granting if isinstance(op.body, Recover) and charter.is_first(op)]
+        self._changes = [op for op in granting if isinstance(op.body, SetRecoveryKey)]
+        self._fresh: list[RosterOp] = []
+        self.proved: list[RosterOp] = []
+        self.may_be(charter.founding.position, charter.recovery_key())
+
+    def may_be(self, since: Position, recovery_pub: str) -> None:
+        """Take in a recovery key that may count from a position on."""
+        proved = [
+            op
+            for op in self._unproved
+            if op.position > since and self._charter.proves_recovery(op, recovery_pub)
+        ]
+        if proved:
+            self._fresh += proved
+            self.proved += proved
+            self._unproved = [op for op in self._unproved if op not in proved]
+
+    def fresh(self) -> list[RosterOp]:
+        """Those that were proved since this was asked last."""
+        fresh, self._fresh = self._fresh, []
+        return fresh
+
+    def links(self, righted: Collection[str]) -> list[tuple[RosterOp, list[str]]]:
+        """Each op that changes who may recover, with the replicas that did so from there on."""
+        changes = [*self.proved, *(op for op in self._changes if op.replica in righted)]
+        return [
+            (change, [op.replica for op in self.proved if op.position >= change.position])
+            for change in changes
+        ]
+
+
+def _union(masks: Iterable[int]) -> int:
+    union = 0
+    for mask in masks:
+        union |= mask
+    return union
+
+
 def _grants(op: RosterOp) -> bool:
-    return isinstance(op.body, Admit) or (isinstance(op.body, SetRole) and op.body.role is Role.ADMIN)
+    return isinstance(op.body, Admit | Recover | SetRecoveryKey) or (
+        isinstance(op.body, SetRole) and op.body.role is Role.ADMIN
+    )

@@ -24,15 +24,16 @@ NOWHERE: Final[Position] = (-1, 0, "", 0)
 
 
 class Kind(Enum):
-    """What a removal takes away: everything (a revocation), or being an admin (a demotion)."""
+    """What a removal takes away: everything (a revocation), being an admin (a demotion), or handles."""
 
     ALL = "all"
     ADMIN = "admin"
+    HOSTS = "hosts"
 
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """A revocation, or a demotion with a cut: an op that is accepted or void as a whole."""
+    """A revocation, or a demotion or change of hosts with a cut: an op that is accepted or void as a whole."""
 
     op: RosterOp
     kind: Kind
@@ -65,6 +66,7 @@ class Tier(IntEnum):
 
     FOUNDER = 0
     ADMIN = 1
+    RECOVERED = 2
     MEMBER = 3
     NONE = 4
 
@@ -97,7 +99,7 @@ class Cuts:
         removals = list(removals)
         revocations = [removal for removal in removals if removal.kind is Kind.ALL]
         self._all = _Floors(revocations)
-        self._admin = _Floors(removals)
+        self._admin = _Floors(removal for removal in removals if removal.kind is not Kind.HOSTS)
         self.revoked_at = min((removal.position for removal in revocations), default=None)
         """Where the first revocation stands; nothing is granted after it."""
 
@@ -117,6 +119,14 @@ class Cuts:
 NO_CUTS: Final = Cuts()
 
 
+@dataclass(frozen=True, slots=True)
+class HostCut:
+    """A handle that a replica spoke for until a cut, and the last seq at which it still did."""
+
+    handle: str
+    after_seq: int
+
+
 @dataclass(slots=True)
 class Holder:
     """A replica that was let in, by which op and key, and the grants it has had, in order of position."""
@@ -127,7 +137,9 @@ class Holder:
     observer: bool
     key: str
     since: Reading
-    founder: bool = False
+    first_tier: Tier = Tier.ADMIN
+    """What the grant that let it in ranks as, if it made it an admin; every later one ranks as ADMIN."""
+    host_cuts: list[HostCut] = field(default_factory=list)
     grants: list[Position] = field(default_factory=list)
     admin_grants: list[Position] = field(default_factory=list)
 
@@ -147,11 +159,19 @@ class Holder:
 
     def rank(self, cuts: Cuts, seq: int, before: Position | None) -> Rank:
         """How senior this replica is at its op of `seq` and position `before` (None: now)."""
-        admin = _first(self.admin_grants, cuts.admin_floor(seq), before)
+        floor = cuts.admin_floor(seq)
+        admin = _first(self.admin_grants, floor, before)
         if admin is not None:
-            return (Tier.FOUNDER if self.founder and admin == self.grants[0] else Tier.ADMIN), admin
+            return self._admin_rank(admin, _first(self.admin_grants, max(floor, self.grants[0]), before))
         member = _first(self.grants, cuts.floor(seq), before)
         return (Tier.NONE, NOWHERE) if member is None else (Tier.MEMBER, member)
+
+    def _admin_rank(self, first: Position, promoted: Position | None) -> Rank:
+        """The better of what its first surviving grant ranks as and what its first promotion does."""
+        if first != self.grants[0]:
+            return Tier.ADMIN, first
+        own = self.first_tier, first
+        return own if promoted is None else min(own, (Tier.ADMIN, promoted))
 
 
 def _first(grants: list[Position], floor: Position, before: Position | None) -> Position | None:

@@ -9,6 +9,7 @@ from crypto.invites import verify_invite
 from crypto.roster.bodies import CutPoint, Role, SetTransport
 from crypto.roster.notes import Ignored, Note
 from crypto.roster.ops import Key, RosterOp
+from crypto.roster.rights import HostCut
 
 
 class Decision(StrEnum):
@@ -23,7 +24,8 @@ class Member:
     """An admitted replica, and the fingerprint of the key it was admitted with.
 
     `rank` counts admins from 0, the most senior; None for the others. `hosts` are the handles it speaks for
-    besides its own. Handles are text of whoever admitted it.
+    besides its own, `host_cuts` those it spoke for up to some seq. `recovered` is one that let itself in with
+    the recovery code. Handles are text of whoever admitted it.
     """
 
     replica: str
@@ -34,6 +36,8 @@ class Member:
     hosts: tuple[str, ...]
     observer: bool
     since: Reading
+    host_cuts: tuple[HostCut, ...] = ()
+    recovered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,25 @@ class Cut:
     fingerprint: str | None
     hosts: tuple[str, ...]
     observer: bool
+    host_cuts: tuple[HostCut, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dismissal:
+    """An op that this build cannot read and that an admin took out, and the replica of that admin."""
+
+    replica: str
+    seq: int
+    hash: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class License:
+    """The licence key that was shared last, and the replica that shared it; its text is not judged here."""
+
+    key: str
+    by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +103,12 @@ class View:
     """Replicas with one announced key that were neither admitted nor revoked, sorted."""
     invites: Mapping[str, Invite]
     recovery_pub: str
+    """The public key of the recovery code that counts now."""
+    recovery_used: bool
+    """Whether that code was used already, so that it lets nobody in any more."""
+    license: License | None
+    dismissed: tuple[Dismissal, ...]
+    """In fold order of what was dismissed."""
     transport: SetTransport
     legacy_closed: bool
     ignored: Mapping[str, Ignored]
@@ -109,7 +138,11 @@ class View:
         if not self.standing(replica, seq):
             return False
         held = self.members.get(replica) or self.revoked[replica]
-        return not held.observer and (handle == held.handle or handle in held.hosts)
+        return not held.observer and (
+            handle == held.handle
+            or handle in held.hosts
+            or any(cut.handle == handle and seq <= cut.after_seq for cut in held.host_cuts)
+        )
 
     def replicas_of(self, handle: str) -> tuple[str, ...]:
         """The replicas that deliver a handle's mail, sorted (federation wire 9.1)."""

@@ -6,28 +6,47 @@ some set of accepted ones, and over all ops under the set that came out, to say 
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, TypeAlias
 
-from crypto.invites import invite_id
-from crypto.keys import person_part
+from crypto.invites import invite_id, verify_recovery
+from crypto.keys import person_part, team_id
 from crypto.roster.bodies import (
     Admit,
     Body,
     CloseLegacy,
+    Dismiss,
     Found,
     Malformed,
     OpenInvite,
+    Recover,
     Revoke,
     Role,
+    SetHosts,
+    SetLicense,
+    SetRecoveryKey,
     SetRole,
     SetTransport,
     TransportKind,
     Unknown,
+    is_known,
 )
 from crypto.roster.notes import Ignored
 from crypto.roster.ops import Key, Position, RosterOp
-from crypto.roster.rights import FOREVER, NO_CUTS, NOWHERE, Cuts, Holder, Kind, Rank, Removal, Standing, Tier
+from crypto.roster.rights import (
+    FOREVER,
+    NO_CUTS,
+    NOWHERE,
+    Cuts,
+    Holder,
+    HostCut,
+    Kind,
+    Rank,
+    Removal,
+    Standing,
+    Tier,
+)
 
 LEGACY_WINDOW_MS: Final = 30 * 24 * 60 * 60 * 1000
 """How long after the founding any member may close the legacy window (federation wire 5.1)."""
@@ -38,10 +57,15 @@ Claims: TypeAlias = Mapping[str, Mapping[str, Key]]
 
 @dataclass(frozen=True, slots=True)
 class Charter:
-    """What a walk starts from: the founding and the announced keys."""
+    """What a walk starts from: the founding, the announced keys, and which op begins each chain.
+
+    `first` has, by replica and key, the lowest seq of the chain's roster ops since the founding that are any
+    of the twelve actions; only there a recovery counts (federation wire 5.15).
+    """
 
     founding: RosterOp
     claims: Claims
+    first: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
     def key(self, replica: str, fingerprint: str) -> Key | None:
         """The key of this fingerprint that was announced for a replica."""
@@ -52,14 +76,53 @@ class Charter:
         keys = self.claims.get(replica, {})
         return next(iter(keys.values())) if len(keys) == 1 else None
 
+    def handle_of_nobody(self, replica: str) -> str:
+        """Whose a replica is that was not let in: as it announced itself, else by its id."""
+        key = self.only_key(replica)
+        return person_part(replica) if key is None else key.handle
+
+    def recovery_key(self) -> str:
+        """The public key of the recovery code that the founding names."""
+        assert isinstance(self.founding.body, Found)
+        return self.founding.body.recovery_pub
+
+    def is_first(self, op: RosterOp) -> bool:
+        """Whether a chain has no roster op before this one."""
+        return self.first.get((op.replica, op.key)) == op.seq
+
+    def proves_recovery(self, op: RosterOp, recovery_pub: str) -> bool:
+        """Whether a `recover` op proves that the code of this recovery key is held."""
+        key = self.key(op.replica, op.key)
+        assert isinstance(op.body, Recover)
+        return key is not None and _proves_recovery(
+            recovery_pub, op.body.proof, team_id(self.founding.hash), op.replica, key.sign_pub
+        )
+
+
+@lru_cache(maxsize=16_384)
+def _proves_recovery(pub: str, proof: str, team: str, replica: str, sign_pub: str) -> bool:
+    return verify_recovery(pub, proof, team=team, replica=replica, sign_pub=sign_pub)
+
+
+def charter_of(founding: RosterOp, claims: Claims, ops: Iterable[RosterOp]) -> Charter:
+    """The charter of a walk over these ops."""
+    first: dict[tuple[str, str], int] = {}
+    for op in ops:
+        chain = op.replica, op.key
+        if op.position > founding.position and is_known(op.body):
+            first[chain] = min(op.seq, first.get(chain, op.seq))
+    return Charter(founding, claims, first)
+
 
 def removal(op: RosterOp) -> Removal | None:
-    """Return what an op takes away, if it is a removal: a revocation, or a demotion with a cut (5.16)."""
+    """Return what an op takes away, if it is a removal (5.16): a revocation, or another change with a cut."""
     match op.body:
         case Revoke(replica=target, cut=cut):
             return Removal(op, Kind.ALL, target, cut.after_seq)
         case SetRole(replica=target, role=Role.MEMBER, cut=cut) if cut is not None:
             return Removal(op, Kind.ADMIN, target, cut.after_seq)
+        case SetHosts(replica=target, cut=cut) if cut is not None:
+            return Removal(op, Kind.HOSTS, target, cut.after_seq)
     return None
 
 
@@ -72,14 +135,22 @@ class Walk:
         self.invites: dict[str, tuple[OpenInvite, str]] = {}
         self.transport = SetTransport(TransportKind.GIT)
         self.legacy_closed = False
-        self.unreadable: RosterOp | None = None
-        """The first op of a later build whose publisher stood at it."""
+        self.recovery_pub = charter.recovery_key()
+        self.recovery_used: set[str] = set()
+        self.licenses: list[tuple[str, str]] = []
+        """Every licence key that was shared, and by whom."""
+        self.dismissals: list[RosterOp] = []
+        """Every `dismiss` by an admin; what they take out is judged when the walk is over."""
+        self.unreadable: list[RosterOp] = []
+        """The ops of later builds whose publishers stood at them."""
         self.ignored: dict[str, Ignored] = {}
         """By op hash, why an op has no effect. Removals are judged elsewhere, and only noted here when no
         removal could be accepted in their place."""
         by_target: defaultdict[str, list[Removal]] = defaultdict(list)
+        self._accepted = set()
         for each in accepted:
             by_target[each.target].append(each)
+            self._accepted.add(each.hash)
         self._cuts = {target: Cuts(removals) for target, removals in by_target.items()}
 
     # What the walk came to
@@ -114,10 +185,7 @@ class Walk:
     def handle_of(self, replica: str) -> str:
         """Whose a replica is: as it was let in, else as it announced itself, else by its id."""
         holder = self.holders.get(replica)
-        if holder is not None:
-            return holder.handle
-        key = self.charter.only_key(replica)
-        return person_part(replica) if key is None else key.handle
+        return self.charter.handle_of_nobody(replica) if holder is None else holder.handle
 
     def holds(self, removal: Removal) -> bool:
         """Whether a removal's publisher has the right to it (federation wire 5.17)."""
@@ -142,8 +210,8 @@ class Walk:
 
     def _pause(self, op: RosterOp) -> None:
         holder = self.holders.get(op.replica)
-        if self.unreadable is None and holder is not None and not holder.observer and self.standing(op):
-            self.unreadable = op
+        if holder is not None and not holder.observer and self.standing(op):
+            self.unreadable.append(op)
 
     def _enact(self, op: RosterOp, body: Body) -> Ignored | None:
         if isinstance(body, Found):
@@ -168,16 +236,19 @@ class Walk:
                 return self._invite(op, body)
             case CloseLegacy():
                 return self._close_legacy(op)
-            case SetTransport():
-                return self._transport(op, body)
-        return Ignored.NOT_YET
+            case SetHosts():
+                return self._hosts(op, body)
+            case Recover():
+                return self._recover(op)
+            case _:
+                return self._settings(op, body)
 
     def _found(self, op: RosterOp) -> Ignored | None:
         if op.hash != self.charter.founding.hash:
             return Ignored.OTHER_FOUNDING
         key = self.charter.key(op.replica, op.key)
         handle = person_part(op.replica) if key is None else key.handle
-        founder = Holder(op.replica, handle, (), observer=False, key=op.key, since=op.hlc, founder=True)
+        founder = Holder(op.replica, handle, (), False, op.key, op.hlc, first_tier=Tier.FOUNDER)
         founder.grant(op.position, admin=True)
         self.holders[op.replica] = founder
         return None
@@ -254,10 +325,58 @@ class Walk:
         self.legacy_closed = True
         return None
 
-    def _transport(self, op: RosterOp, transport: SetTransport) -> Ignored | None:
+    def _hosts(self, op: RosterOp, change: SetHosts) -> Ignored | None:  # federation wire 5.12
+        target = self.holders.get(change.replica)
+        if change.cut is not None:  # judged before the walk
+            if target is not None and op.hash in self._accepted:
+                dropped = [handle for handle in target.hosts if handle not in change.hosts]
+                target.host_cuts += [HostCut(handle, change.cut.after_seq) for handle in dropped]
+                target.hosts = change.hosts
+            return None
         if self.standing(op) is not Standing.ADMIN:
             return Ignored.NO_RIGHT
-        self.transport = transport
+        if target is None:
+            return Ignored.NOT_ADMITTED
+        if self._revoked_before(change.replica, op.position):
+            return Ignored.REVOKED
+        if not set(target.hosts) <= set(change.hosts):
+            return Ignored.HOSTS_CUT_MISSING
+        target.hosts = change.hosts
+        return None
+
+    def _recover(self, op: RosterOp) -> Ignored | None:  # federation wire 5.15, in its order
+        if op.replica in self.holders:
+            return Ignored.ALREADY_ADMITTED
+        if self._revoked_before(op.replica, op.position) or self.cuts(op.replica).revokes(op.seq):
+            return Ignored.REVOKED_ITSELF
+        if not self.charter.is_first(op):
+            return Ignored.NOT_FIRST
+        key = self.charter.key(op.replica, op.key)
+        if key is None:
+            return Ignored.NO_OWN_KEY
+        if self.recovery_pub in self.recovery_used:
+            return Ignored.RECOVERY_USED
+        if not self.charter.proves_recovery(op, self.recovery_pub):
+            return Ignored.OTHER_RECOVERY
+        self.recovery_used.add(self.recovery_pub)
+        holder = Holder(op.replica, key.handle, (), False, op.key, op.hlc, first_tier=Tier.RECOVERED)
+        holder.grant(op.position, admin=True)
+        self.holders[op.replica] = holder
+        return None
+
+    def _settings(self, op: RosterOp, body: Body) -> Ignored | None:
+        """What only an admin may do, and is done by its being there."""
+        if self.standing(op) is not Standing.ADMIN:
+            return Ignored.NO_RIGHT
+        match body:
+            case SetTransport():
+                self.transport = body
+            case SetRecoveryKey(pub=pub):
+                self.recovery_pub = pub
+            case SetLicense(key=key):
+                self.licenses.append((key, op.replica))
+            case Dismiss():
+                self.dismissals.append(op)
         return None
 
     def _revoked_before(self, replica: str, position: Position) -> bool:

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from crypto.clock import Reading
+from crypto.invites import public_of, recovery_proof
 from crypto.keys import InviteProof, person_part
 from crypto.roster import RosterOp, View, fold
-from crypto.roster.bodies import Admit, Body, CutPoint, Found, Revoke, Role, SetRole
+from crypto.roster.bodies import Admit, Body, CutPoint, Found, Recover, Revoke, Role, SetHosts, SetRole
 
 ADA = "ada-0000000a"
 BOB = "bob-0000000b"
@@ -78,7 +79,18 @@ def promote(replica: str) -> SetRole:
     return SetRole(replica, Role.ADMIN)
 
 
-FOUNDING = op(ADA, 2, 0, Found("Orchard", (), "recovery"))
+def hosts(replica: str, *handles: str, after_seq: int | None = None) -> SetHosts:
+    return SetHosts(replica, handles, None if after_seq is None else CutPoint(after_seq, NO_HASH))
+
+
+SEED, OTHER_SEED = b"r" * 32, b"s" * 32
+"""Of the recovery code that the founding names, and of another."""
+
+FOUNDING = op(ADA, 2, 0, Found("Orchard", (), public_of(SEED)))
+
+
+def recover(replica: str, seed: bytes = SEED) -> Recover:
+    return Recover(recovery_proof(seed, team=FOUNDING.hash[:32], replica=replica, sign_pub=f"sign-{replica}"))
 
 
 @dataclass

@@ -12,7 +12,6 @@ from crypto.roster.bodies import (
     Found,
     Malformed,
     OpenInvite,
-    Recover,
     Role,
     SetHosts,
     SetLicense,
@@ -21,6 +20,7 @@ from crypto.roster.bodies import (
     SetTransport,
     TransportKind,
 )
+from crypto.roster.view import License
 from crypto.roster.walk import LEGACY_WINDOW_MS
 from tests.crypto.roster.team import ADA, BOB, CY, EVE, FOUNDING, Team, admin, admit, demote, promote, revoke
 
@@ -171,20 +171,34 @@ def test_a_proof_of_an_invite_that_nobody_published_shows_nothing() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        SetHosts(BOB, ("carl",)),
+        RELAY,
         SetLicense("dispatch1.x.y"),
-        Recover("proof"),
         SetRecoveryKey("pub"),
         Dismiss(BOB, 1, "0" * 64),
+        SetHosts(BOB, ("carl",)),
     ],
     ids=lambda body: type(body).__name__,
 )
-def test_actions_that_are_not_applied_yet_are_noted_and_do_not_pause(body: Body) -> None:
-    team = Team()
-    made = team.says(ADA, body)
-    assert team.view.ignored == {made.hash: Ignored.NOT_YET}
-    assert len(team.view.problems) == 1
-    assert team.view.unknown is None
+def test_what_only_admins_may_do_is_nothing_a_member_does(body: Body) -> None:
+    team = team_with_bob()
+    before = team.view
+    made = team.says(BOB, body)
+    assert team.view.ignored == {made.hash: Ignored.NO_RIGHT}
+    assert (team.view.members, team.view.license, team.view.recovery_pub) == (
+        before.members,
+        before.license,
+        before.recovery_pub,
+    )
+
+
+def test_the_licence_that_was_shared_last_counts() -> None:
+    team = team_with_bob(Role.ADMIN)
+    assert team.view.license is None
+    team.says(ADA, SetLicense("dispatch1.x.y"))
+    team.says(BOB, SetLicense("dispatch1.z.y"))
+    assert team.view.license == License("dispatch1.z.y", BOB)
+    team.says(ADA, revoke(BOB, 1))
+    assert team.view.license == License("dispatch1.x.y", ADA)
 
 
 def test_a_malformed_body_is_noted_and_does_not_pause() -> None:

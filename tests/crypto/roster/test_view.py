@@ -2,6 +2,7 @@
 
 import pytest
 
+from crypto.invites import public_of
 from crypto.roster import Decision, FoundingError, fold
 from crypto.roster.bodies import Role
 from crypto.roster.notes import MAX_NOTES
@@ -12,6 +13,7 @@ from tests.crypto.roster.team import (
     DEE,
     EVE,
     FOUNDING,
+    SEED,
     Team,
     admin,
     admit,
@@ -25,7 +27,7 @@ from tests.crypto.roster.team import (
 def test_a_team_is_known_by_its_founding() -> None:
     view = Team().view
     assert view.team_id == FOUNDING.hash[:32]
-    assert (view.name, view.founder, view.recovery_pub) == ("Orchard", ADA, "recovery")
+    assert (view.name, view.founder, view.recovery_pub) == ("Orchard", ADA, public_of(SEED))
 
 
 def test_a_founding_that_is_not_held_cannot_be_folded() -> None:
