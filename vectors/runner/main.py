@@ -113,6 +113,8 @@ def conformance(
     for path in (report_path, junit_path):
         if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
             raise BadFile(path, "no file can be written there")
+    if junit_path is not None and junit_path.absolute() == report_path.absolute():
+        raise BadFile(junit_path, "the JSON report goes there; give the JUnit file a name of its own")
     offered = (Registered.PERMANENT, Registered.PROVISIONAL)
     report = _run(
         command,

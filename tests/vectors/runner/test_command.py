@@ -190,6 +190,7 @@ def test_a_report_that_cannot_be_written_exits_1(bench: Bench) -> None:
         (["--tck-attest", "tck.json"], "tck.json: deviations[0] is not one of bounded-blocking-wait"),
         (["--report", "nowhere/report.json"], "no file can be written there"),
         (["--junit", "kit"], "no file can be written there"),
+        (["--report", "same", "--junit", "./same"], "a name of its own"),
         (["more"], "unexpected extra argument"),
     ],
 )
