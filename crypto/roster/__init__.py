@@ -3,7 +3,8 @@
 `foundings` says which teams a set of ops could be about, `resolve` and `fold` what the ops of one of them
 come to (a `View`). `bodies` reads and writes what an op says, `walk` applies it in fold order, `rights`
 says what a publisher may do at an op. Removals are decided before the walk that counts: `removals` decides
-those that no other can affect, by `reach`, and `contested` settles the rest.
+those that no other can affect, by `reach`, and `contested` settles the rest, looking at all outcomes of a
+contest at once (`cases`).
 
 Nothing here keeps state: every answer is a function of a set, so it does not depend on the order in which ops
 arrived.

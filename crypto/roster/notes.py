@@ -40,7 +40,7 @@ class Ignored(Enum):
     NOT_OUTRANKED = "the publisher of the op it names ranks no lower"
     DISMISSED = "an admin dismissed it"
     OTHER_INVITE_ID = "its invite id is not that of its key"
-    OUTRANKED = "too many contested removals rank before it"
+    OUTRANKED = "contested removals that rank before it stand"
     LAST_ADMIN = "it would leave the team without an admin"
     ALREADY_ADMITTED = "the replica was admitted before"
     ALREADY_CLOSED = "the legacy window was closed before"

@@ -45,6 +45,7 @@ class Reach:
         self._charter = charter
         self._bits: dict[str, int] = {}
         self._links: defaultdict[str, list[Link]] = defaultdict(list)
+        self._granted_by: defaultdict[str, set[str]] = defaultdict(set)
         self._handles: defaultdict[str, set[str]] = defaultdict(set)
         self._granted_at: dict[str, Position] = {}
         self._raised = {charter.founding.replica}
@@ -77,8 +78,10 @@ class Reach:
                     self._righted.add(op.replica)
                     righted.append(op.replica)
         for op, later in recoveries.links(self._righted):
-            self._links[op.replica].append(Link(op.seq, op.position, self._mask(later)))
-        self.recovering = frozenset(op.hash for op in recoveries.proved)
+            self._links[op.replica].append(Link(op.seq, op.position, self.mask(later)))
+            for target in later:
+                self._granted_by[target].add(op.replica)
+        self._recovered = frozenset(op.replica for op in recoveries.proved)
         return (self._charter.founding, *(op for op in granting if op.replica in self._righted))
 
     def _lets_in(self, op: RosterOp, recoveries: "_Recoveries") -> Iterable[str]:
@@ -98,6 +101,7 @@ class Reach:
             case _:
                 return ()
         self._links[op.replica].append(Link(op.seq, op.position, self.bit(target)))
+        self._granted_by[target].add(op.replica)
         self._granted(target, op.position)
         if raises:
             self._raised.add(target)
@@ -166,11 +170,44 @@ class Reach:
             )
         ]
 
+    def touched_by(self, removals: Iterable[Removal]) -> int:
+        """Whom any of these removals can take anything from, as a mask."""
+        return _union(self.extent(removal).touches for removal in removals)
+
+    def components(self, removals: Sequence[Removal]) -> list[list[Removal]]:
+        """Split removals into those that affect each other, be it through others; each part in the given order."""
+        parts = _Parts(len(removals))
+        for one, removal in enumerate(removals):
+            for other, affected in enumerate(removals):
+                if one != other and self.affects(removal, affected):
+                    parts.join(one, other)
+        return [[removals[index] for index in part] for part in parts.all()]
+
+    def grants_behind(self, removals: Iterable[Removal]) -> tuple[RosterOp, ...]:
+        """The founding and the grants on which the right to any of these removals can rest, in fold order."""
+        behind = {replica for removal in removals for replica in (removal.publisher, removal.target)}
+        waiting = [*behind]
+        while waiting:
+            for publisher in self._granted_by.get(waiting.pop(), ()):
+                if publisher not in behind:
+                    behind.add(publisher)
+                    waiting.append(publisher)
+        return tuple(op for op in self.grants if not behind.isdisjoint(self._given_to(op)))
+
+    def _given_to(self, op: RosterOp) -> tuple[str, ...]:
+        match op.body:
+            case Admit(replica=target) | SetRole(replica=target):
+                return (target,)
+            case SetRecoveryKey() | Recover():
+                return tuple(self._recovered)
+        return (op.replica,)
+
     def bit(self, replica: str) -> int:
         """The mask of one replica."""
         return self._bits.setdefault(replica, 1 << len(self._bits))
 
-    def _mask(self, replicas: Iterable[str]) -> int:
+    def mask(self, replicas: Iterable[str]) -> int:
+        """The mask of several replicas."""
         mask = 0
         for replica in replicas:
             mask |= self.bit(replica)
@@ -272,3 +309,25 @@ def _grants(op: RosterOp) -> bool:
     return isinstance(op.body, Admit | Recover | SetRecoveryKey) or (
         isinstance(op.body, SetRole) and op.body.role is Role.ADMIN
     )
+
+
+class _Parts:
+    """Sets of numbers that are joined pair by pair."""
+
+    def __init__(self, size: int) -> None:
+        self._roots = list(range(size))
+
+    def join(self, one: int, other: int) -> None:
+        self._roots[self._root(other)] = self._root(one)
+
+    def all(self) -> list[list[int]]:
+        """The sets, each in ascending order, by their least member."""
+        found: dict[int, list[int]] = {}
+        for index in range(len(self._roots)):
+            found.setdefault(self._root(index), []).append(index)
+        return list(found.values())
+
+    def _root(self, index: int) -> int:
+        while self._roots[index] != index:
+            self._roots[index] = index = self._roots[self._roots[index]]
+        return index

@@ -11,14 +11,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from crypto.roster.contested import Contest, settle
+from crypto.roster.cases import Cases
+from crypto.roster.contested import MAX_CONTESTED, Contest, Outcome, by_rank, first_stable
 from crypto.roster.ops import RosterOp
 from crypto.roster.reach import Reach
 from crypto.roster.rights import Removal
 from crypto.roster.walk import Charter, Walk, removal
 
 MAX_EVALUATIONS: Final = 256
-"""Walks spent on deciding removals up front, and again on settling contested ones. Only a pile that its
+"""Walks spent on deciding removals up front, and again on each contest that rank alone decides. Only a pile that its
 authors aimed at each other by the hundred takes as many; past it the rest is settled by rank, or void.
 """
 
@@ -48,12 +49,37 @@ def decide(charter: Charter, ops: Iterable[RosterOp]) -> Decisions:
     candidates = _could_hold(judge, reach, possible, bare)
     while True:
         up_front = _UpFront(judge, reach, candidates, bare)
-        outcome = settle(Contest(up_front.accepted, up_front.open), judge.evaluate, MAX_EVALUATIONS)
-        result = judge.evaluate(outcome.accepted)
-        gained = [each for each in _without(possible, candidates) if result.holds(each)]
+        outcome = _settle(charter, judge, reach, up_front) if up_front.open else Outcome((), ())
+        accepted = (*up_front.accepted, *outcome.accepted)
+        rest = _without(possible, candidates)
+        result = judge.evaluate(accepted) if rest else bare
+        gained = [each for each in rest if result.holds(each)]
         if not gained or judge.evaluations >= MAX_EVALUATIONS:
-            return Decisions(outcome.accepted, outcome.spared, judge.evaluations)
+            return Decisions(accepted, outcome.spared, judge.evaluations)
         candidates = _in_order([*candidates, *gained])
+
+
+def _settle(charter: Charter, judge: "Judge", reach: Reach, up_front: "_UpFront") -> Outcome:
+    """End every contest among the removals that could not be decided up front."""
+    base = judge.evaluate(up_front.accepted)
+    admin_is_sure = bool(reach.mask(base.admins()) & ~reach.touched_by(up_front.open))
+    contests = reach.components(up_front.open) if admin_is_sure else [list(up_front.open)]
+    accepted: list[Removal] = []
+    spared: list[Removal] = []
+    for contested in contests:
+        ranked = sorted(contested, key=lambda removal: (base.rank(removal.op), removal.position))
+        grants = reach.grants_behind(contested) if admin_is_sure else reach.grants
+        outcome = None
+        if len(ranked) <= MAX_CONTESTED:
+            worst_first = ranked[::-1]
+            cases = Cases(charter, up_front.accepted, worst_first, grants)
+            outcome = first_stable(cases, worst_first, admin_is_sure=admin_is_sure)
+        if outcome is None:
+            contest = Contest(up_front.accepted, ranked, admin_is_sure)
+            outcome = by_rank(contest, judge.over(grants).evaluate, MAX_EVALUATIONS)
+        accepted += outcome.accepted
+        spared += outcome.spared
+    return Outcome(tuple(accepted), tuple(spared))
 
 
 def _could_hold(judge: "Judge", reach: Reach, removals: Sequence[Removal], bare: Walk) -> list[Removal]:
@@ -80,6 +106,10 @@ class Judge:
         self._charter = charter
         self._grants = grants
         self.evaluations = 0
+
+    def over(self, grants: Sequence[RosterOp]) -> "Judge":
+        """A judge of only some grants."""
+        return self if grants is self._grants else Judge(self._charter, grants)
 
     def evaluate(self, accepted: Iterable[Removal]) -> Walk:
         """Who holds which rights when these removals are accepted."""
@@ -118,7 +148,7 @@ class _UpFront:
 
     def _safe(self, ready: Sequence[Removal], walk: Walk) -> list[Removal]:
         """Those whose acceptance surely leaves an admin; the others wait for the contest."""
-        admins = self._mask(walk.admins())
+        admins = self._reach.mask(walk.admins())
         safe = [each for each in ready if not self._reach.extent(each).touches & admins]
         risky = [each for each in ready if self._reach.extent(each).touches & admins]
         if not risky or self._leaves_an_admin([*safe, *risky]):
@@ -135,16 +165,8 @@ class _UpFront:
         others = _without(self.open, chosen)
         harmless = [each for each in others if _is_cut_below(walk, each)]
         harmless += [each for each in self._reach.unaffected(others) if not walk.holds(each)]
-        threatened = 0
-        for each in _without(others, harmless):
-            threatened |= self._reach.extent(each).touches
-        return bool(self._mask(walk.admins()) & ~threatened)
-
-    def _mask(self, replicas: Iterable[str]) -> int:
-        mask = 0
-        for replica in replicas:
-            mask |= self._reach.bit(replica)
-        return mask
+        threatened = self._reach.touched_by(_without(others, harmless))
+        return bool(self._reach.mask(walk.admins()) & ~threatened)
 
 
 def _in_order(removals: Sequence[Removal]) -> list[Removal]:

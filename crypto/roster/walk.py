@@ -81,6 +81,11 @@ class Charter:
         key = self.only_key(replica)
         return person_part(replica) if key is None else key.handle
 
+    def founders_handle(self) -> str:
+        """Whose the founder is: as it announced itself, else by its id."""
+        key = self.key(self.founding.replica, self.founding.key)
+        return person_part(self.founding.replica) if key is None else key.handle
+
     def recovery_key(self) -> str:
         """The public key of the recovery code that the founding names."""
         assert isinstance(self.founding.body, Found)
@@ -124,6 +129,16 @@ def removal(op: RosterOp) -> Removal | None:
         case SetHosts(replica=target, cut=cut) if cut is not None:
             return Removal(op, Kind.HOSTS, target, cut.after_seq)
     return None
+
+
+def is_own_device(admit: Admit, key: Key) -> bool:
+    """Whether a member of the admitted handle may admit this replica, without being an admin (5.13)."""
+    return (
+        key.handle == admit.handle == person_part(admit.replica)
+        and admit.role is Role.MEMBER
+        and not admit.hosts
+        and not admit.observer
+    )
 
 
 class Walk:
@@ -246,8 +261,7 @@ class Walk:
     def _found(self, op: RosterOp) -> Ignored | None:
         if op.hash != self.charter.founding.hash:
             return Ignored.OTHER_FOUNDING
-        key = self.charter.key(op.replica, op.key)
-        handle = person_part(op.replica) if key is None else key.handle
+        handle = self.charter.founders_handle()
         founder = Holder(op.replica, handle, (), False, op.key, op.hlc, first_tier=Tier.FOUNDER)
         founder.grant(op.position, admin=True)
         self.holders[op.replica] = founder
@@ -267,7 +281,9 @@ class Walk:
             return Ignored.OBSERVING_ADMIN
         standing = self.standing(op)
         if standing is not Standing.ADMIN and not (
-            standing is Standing.MEMBER and self._is_own_device(op, admit, key)
+            standing is Standing.MEMBER
+            and is_own_device(admit, key)
+            and self.holders[op.replica].handle == admit.handle
         ):
             return Ignored.NO_RIGHT
         hosts = () if admit.observer else admit.hosts
@@ -275,15 +291,6 @@ class Walk:
         holder.grant(op.position, admin=admit.role is Role.ADMIN)
         self.holders[admit.replica] = holder
         return None
-
-    def _is_own_device(self, op: RosterOp, admit: Admit, key: Key) -> bool:
-        handle = self.holders[op.replica].handle
-        return (
-            handle == key.handle == admit.handle == person_part(admit.replica)
-            and admit.role is Role.MEMBER
-            and not admit.hosts
-            and not admit.observer
-        )
 
     def _role(self, op: RosterOp, change: SetRole) -> Ignored | None:
         if change.role is Role.MEMBER:

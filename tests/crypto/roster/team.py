@@ -9,6 +9,7 @@ from crypto.invites import public_of, recovery_proof
 from crypto.keys import InviteProof, person_part
 from crypto.roster import RosterOp, View, fold
 from crypto.roster.bodies import Admit, Body, CutPoint, Found, Recover, Revoke, Role, SetHosts, SetRole
+from crypto.roster.walk import Charter, charter_of
 
 ADA = "ada-0000000a"
 BOB = "bob-0000000b"
@@ -116,6 +117,11 @@ class Team:
         )
         self.ops.append(made)
         return made
+
+    @property
+    def charter(self) -> Charter:
+        claims = {replica: {key.fingerprint: key} for replica, key in self.keys.items()}
+        return charter_of(FOUNDING, claims, self.ops)
 
     @property
     def view(self) -> View:

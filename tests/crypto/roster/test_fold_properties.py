@@ -4,18 +4,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypto.roster import Decision, fold
-from crypto.roster.bodies import Body, CloseLegacy, Malformed, Role, Unknown
-from crypto.roster.contested import Contest, settle
+from crypto.roster.bodies import Role
+from crypto.roster.contested import Contest, by_rank
 from crypto.roster.ops import RosterOp, fold_order
 from crypto.roster.reach import Reach
 from crypto.roster.removals import MAX_EVALUATIONS, Judge, decide
 from crypto.roster.rights import Removal
-from crypto.roster.walk import Charter, removal
+from crypto.roster.walk import Charter, charter_of, removal
+from tests.crypto.roster.piles import KEYS, charter_for, piles, quarrels, removals
 from tests.crypto.roster.team import (
     ADA,
     BOB,
-    CY,
-    DEE,
     FOUNDING,
     Team,
     admin,
@@ -24,52 +23,12 @@ from tests.crypto.roster.team import (
     fp,
     key_of,
     op,
-    promote,
     revoke,
 )
 
-LAPTOP = "bob-0000001b"
-REPLICAS = (ADA, BOB, CY, DEE, LAPTOP)
-KEYS = {**{replica: key_of(replica) for replica in REPLICAS}, DEE: key_of(DEE, "bob")}
-CHARTER = Charter(FOUNDING, {replica: {fp(replica): key} for replica, key in KEYS.items()})
-
-
-def _bodies() -> st.SearchStrategy[Body]:
-    replicas = st.sampled_from(REPLICAS)
-    seqs = st.integers(0, 8)
-    return st.one_of(
-        st.builds(admit, replicas, st.sampled_from(Role)),
-        st.builds(
-            lambda replica, handle, observer: admit(replica, handle=handle, observer=observer),
-            replicas,
-            st.sampled_from(["bob", "cy"]),
-            st.booleans(),
-        ),
-        st.builds(promote, replicas),
-        st.builds(revoke, replicas, seqs),
-        st.builds(revoke, replicas, seqs),
-        st.builds(demote, replicas, seqs),
-        st.sampled_from([Unknown(), Malformed("rv"), CloseLegacy()]),
-    )
-
-
-_said = st.tuples(st.sampled_from(REPLICAS), st.integers(3, 8), st.integers(-1, 12), _bodies())
-
-
-@st.composite
-def _piles(draw: st.DrawFn, size: int = 14) -> list[RosterOp]:
-    """A founding, some admissions by the founder, and whatever else."""
-    start = [op(ADA, 3 + index, 1, admin(each)) for index, each in enumerate((BOB, CY, LAPTOP))]
-    others = [op(*said) for said in draw(st.lists(_said, max_size=size))]
-    return [FOUNDING, *start, *others]
-
-
-def _removals(ops: list[RosterOp]) -> list[Removal]:
-    return [found for found in map(removal, fold_order(FOUNDING, ops)) if found is not None]
-
 
 @settings(max_examples=100, deadline=None)
-@given(_piles(), st.data())
+@given(piles() | quarrels(10), st.data())
 def test_the_order_and_the_number_of_copies_of_the_ops_make_no_difference(
     pile: list[RosterOp], data: st.DataObject
 ) -> None:
@@ -79,7 +38,7 @@ def test_the_order_and_the_number_of_copies_of_the_ops_make_no_difference(
 
 
 @settings(max_examples=100, deadline=None)
-@given(_piles())
+@given(piles() | quarrels(18))
 def test_an_admin_always_stands(pile: list[RosterOp]) -> None:
     view = fold(FOUNDING.hash, pile, KEYS)
     assert any(member.role is Role.ADMIN for member in view.members.values())
@@ -87,20 +46,21 @@ def test_an_admin_always_stands(pile: list[RosterOp]) -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(_piles(), st.data())
+@given(piles(), st.data())
 def test_what_a_removal_does_not_affect_holds_its_right_with_and_without_it(
     pile: list[RosterOp], data: st.DataObject
 ) -> None:
     ops = fold_order(FOUNDING, pile)
-    reach = Reach(CHARTER, ops)
-    judge = Judge(CHARTER, reach.grants)
-    removals = _removals(pile)
-    if not removals:
+    charter = charter_for(pile)
+    reach = Reach(charter, ops)
+    judge = Judge(charter, reach.grants)
+    contested = removals(pile)
+    if not contested:
         return
-    cut = data.draw(st.sampled_from(removals))
-    others = data.draw(st.lists(st.sampled_from(removals), unique_by=lambda each: each.hash))
+    cut = data.draw(st.sampled_from(contested))
+    others = data.draw(st.lists(st.sampled_from(contested), unique_by=lambda each: each.hash))
     without, under = judge.evaluate(others), judge.evaluate([*others, cut])
-    for each in removals:
+    for each in contested:
         if without.holds(each) or under.holds(each):
             assert reach.could_ever_hold(each)
         if each is not cut and not reach.affects(cut, each):
@@ -112,39 +72,40 @@ def test_what_a_removal_does_not_affect_holds_its_right_with_and_without_it(
 
 
 @settings(max_examples=100, deadline=None)
-@given(_piles())
+@given(piles())
 def test_unaffected_are_those_that_no_other_one_affects(pile: list[RosterOp]) -> None:
-    reach = Reach(CHARTER, fold_order(FOUNDING, pile))
-    removals = _removals(pile)
-    assert reach.unaffected(removals) == [
+    reach = Reach(charter_for(pile), fold_order(FOUNDING, pile))
+    contested = removals(pile)
+    assert reach.unaffected(contested) == [
         each
-        for each in removals
-        if not any(other is not each and reach.affects(other, each) for other in removals)
+        for each in contested
+        if not any(other is not each and reach.affects(other, each) for other in contested)
     ]
 
 
 @settings(max_examples=100, deadline=None)
-@given(_piles(size=8))
+@given(piles(size=8))
 def test_without_a_contest_a_removal_stands_if_and_only_if_it_holds_its_right_under_the_others(
     pile: list[RosterOp],
 ) -> None:
     ops = fold_order(FOUNDING, pile)
-    judge = Judge(CHARTER, Reach(CHARTER, ops).grants)
-    removals = _removals(pile)
-    reach = Reach(CHARTER, ops)
-    if any(reach.affects(one, one) for one in removals) or _circles(reach, removals):
+    charter = charter_for(pile)
+    reach = Reach(charter, ops)
+    judge = Judge(charter, reach.grants)
+    contested = removals(pile)
+    if any(reach.affects(one, one) for one in contested) or _circles(reach, contested):
         return
-    decisions = decide(CHARTER, ops)
+    decisions = decide(charter, ops)
     if decisions.spared:
         return
-    for each in removals:
+    for each in contested:
         others = [other for other in decisions.accepted if other.hash != each.hash]
         assert judge.evaluate(others).holds(each) == (each in decisions.accepted)
 
 
-def _circles(reach: Reach, removals: list[Removal]) -> bool:
-    """Whether some removals affect each other in a circle."""
-    left = list(removals)
+def _circles(reach: Reach, contested: list[Removal]) -> bool:
+    """Whether some contested affect each other in a circle."""
+    left = list(contested)
     while free := reach.unaffected(left):
         left = [each for each in left if each not in free]
     return bool(left)
@@ -165,7 +126,8 @@ def _hostile(removers: int, others: int) -> list[RosterOp]:
 
 
 def _charter(ops: list[RosterOp]) -> Charter:
-    return Charter(FOUNDING, {each.replica: {fp(each.replica): key_of(each.replica)} for each in ops})
+    claims = {each.replica: {fp(each.replica): key_of(each.replica)} for each in ops}
+    return charter_of(FOUNDING, claims, ops)
 
 
 def test_k7_sixteen_removals_that_cut_each_other_among_thousands_of_ops_take_few_walks() -> None:
@@ -196,8 +158,9 @@ def test_k7_a_contest_that_runs_out_of_walks_keeps_what_the_best_ranked_won() ->
     charter = _charter(ops)
     judge = Judge(charter, Reach(charter, ordered).grants)
     contested = [found for found in map(removal, ordered) if found is not None]
-    outcome = settle(Contest((), contested), judge.evaluate, 2)
-    unbounded = settle(Contest((), contested), judge.evaluate, MAX_EVALUATIONS)
+    contest = Contest((), contested, admin_is_sure=True)
+    outcome = by_rank(contest, judge.evaluate, 2)
+    unbounded = by_rank(contest, judge.evaluate, MAX_EVALUATIONS)
     assert outcome.accepted == unbounded.accepted[:2]
 
 
@@ -206,7 +169,7 @@ def test_k7_a_members_flood_of_removals_costs_no_walk() -> None:
     team.says(ADA, admit(BOB))
     for seq in range(500):
         team.says(BOB, revoke(ADA, seq), seq=100 + seq)
-    charter = Charter(FOUNDING, {replica: {fp(replica): key} for replica, key in team.keys.items()})
-    decisions = decide(charter, fold_order(FOUNDING, team.ops))
+    claims = {replica: {fp(replica): key} for replica, key in team.keys.items()}
+    decisions = decide(charter_of(FOUNDING, claims, team.ops), fold_order(FOUNDING, team.ops))
     assert decisions.evaluations == 0
     assert set(team.view.resolution.values()) == {Decision.VOID}
