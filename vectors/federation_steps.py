@@ -16,7 +16,7 @@ from crypto.key_claims import Claim, key_claims
 from crypto.keys import InviteProof, KeyBodyError, fingerprint, parse_key_body, team_id
 from crypto.lane import read_lane
 from crypto.op import Entry, Op, OpError, Stub, Unreadable, Unverified, read_line, tampering
-from crypto.roster import Decision, RosterOp, View, fold, resolve
+from crypto.roster import Cut, Decision, Member, RosterOp, View, fold, resolve
 from crypto.roster.bodies import read_body
 from crypto.sealing import SealError, can_seal_to, open_sealed, open_with_key
 
@@ -302,7 +302,7 @@ def _claimed(step: Json) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Announced:
-    """A key a step announces; nothing in a fold without invites needs it to be a real one."""
+    """A key a step announces; no part of a fold but proofs reads its signing key."""
 
     handle: str
     fingerprint: str
@@ -311,7 +311,10 @@ class _Announced:
 
 
 def fold_ops(step: Json) -> Json:
-    keys = {replica: _Announced(key["handle"], key["fingerprint"]) for replica, key in step["keys"].items()}
+    keys = {
+        replica: _Announced(key["handle"], key["fingerprint"], key.get("signPub", ""))
+        for replica, key in step["keys"].items()
+    }
     ops = [
         RosterOp(
             op["replica"],
@@ -343,6 +346,7 @@ def fold_lanes(step: Json) -> Json:
 
 
 def _view(view: View) -> Json:
+    held: dict[str, Member | Cut] = {**view.members, **view.revoked}
     return {
         "teamId": view.team_id,
         "name": view.name,
@@ -359,6 +363,18 @@ def _view(view: View) -> Json:
         "void": sorted(hash_ for hash_, each in view.resolution.items() if each is Decision.VOID),
         "pending": list(view.pending),
         "invites": sorted(view.invites),
+        "hosts": {replica: list(each.hosts) for replica, each in view.members.items()},
+        "hostCuts": [
+            {"replica": replica, "handle": cut.handle, "afterSeq": cut.after_seq}
+            for replica, each in sorted(held.items())
+            for cut in each.host_cuts
+        ],
+        "observers": sorted(replica for replica, each in view.members.items() if each.observer),
+        "recovered": sorted(replica for replica, each in view.members.items() if each.recovered),
+        "recoveryPub": view.recovery_pub,
+        "recoveryUsed": view.recovery_used,
+        "license": None if view.license is None else view.license.key,
+        "dismissed": sorted(each.hash for each in view.dismissed),
         "legacyClosed": view.legacy_closed,
         "unknown": None if view.unknown is None else view.unknown.hash,
     }

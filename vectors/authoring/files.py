@@ -1,10 +1,11 @@
 """Which vectors go into which file."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from vectors.authoring import canonical, chains, entries, keys, rosters, seals
+from vectors.authoring import canonical, chains, contests, entries, keys, rosters, seals
 from vectors.authoring.kit import Json, file_of
 
 FOLDER: Final = Path(__file__).parent.parent / "federation"
@@ -21,13 +22,27 @@ AREAS: Final[dict[str, list[Json]]] = {
     "rosters": rosters.VECTORS,
 }
 
+CONTESTS: Final = {
+    "contests-of-two": contests.TWO,
+    "contests-of-three": contests.THREE,
+    "contests-of-sixteen": rosters.KNOTS,
+}
+"""Files of many small vectors, which are written one to a line."""
+
 
 def contents() -> dict[str, str]:
     """The name and the text of every file."""
-    return {
+    whole = {
         f"{area}.json": json.dumps(file_of(area, vectors), indent=1, ensure_ascii=True) + "\n"
         for area, vectors in AREAS.items()
     }
+    return whole | {f"{area}.json": _by_line(area, vectors) for area, vectors in CONTESTS.items()}
+
+
+def _by_line(area: str, vectors: Sequence[Json]) -> str:
+    head = json.dumps(file_of(area, []), indent=1).removesuffix("]\n}")
+    lines = (json.dumps(each, ensure_ascii=True, separators=(",", ":")) for each in vectors)
+    return head + "\n" + ",\n".join(lines) + "\n ]\n}\n"
 
 
 def write() -> None:

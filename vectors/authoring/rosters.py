@@ -3,12 +3,16 @@
 Most folds here are of placeholder keys and hashes, since a fold verifies neither; one is of whole lanes.
 """
 
+import hashlib
 from typing import Any, Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from vectors.authoring.author import START_MS, Author, b64u, line, op_hash, sha256
 from vectors.authoring.kit import Expected, Json, ok, vector
 
 ADA, BOB, CY, DEE = "ada-0000000a", "bob-0000000b", "cy-0000000c", "dee-0000000d"
+EVE = "eve-0000000e"
 BOB2 = "bob-000000b2"
 KEYS: Final[Json] = {
     replica: {"handle": replica[:-9], "fingerprint": f"FP-{replica}"} for replica in (ADA, BOB, BOB2, CY, DEE)
@@ -18,9 +22,9 @@ KEYS: Final[Json] = {
 class Story:
     """Roster ops, each a millisecond after the one before it."""
 
-    def __init__(self) -> None:
+    def __init__(self, recovery_pub: str = "r") -> None:
         self.ops: list[Json] = []
-        self.found = self.says(ADA, "found", name="Orchard", legacy=[], recoveryPub="r")
+        self.found = self.says(ADA, "found", name="Orchard", legacy=[], recoveryPub=recovery_pub)
 
     def says(
         self, by: str, action: str, /, *, seq: int | None = None, at: int | None = None, **more: Any
@@ -43,6 +47,11 @@ class Story:
         """Publish an admission."""
         who = {"replica": whom, "handle": whom[:-9], "role": role, "fingerprint": f"FP-{whom}"}
         return self.says(by, "admit", seq=seq, **(who | more))
+
+    def recovers(self, by: str, code: Ed25519PrivateKey, sign_pub: str | None = None) -> str:
+        """Publish a recovery of a replica whose signing key reads `sign_pub`, by default made of its id."""
+        claimed = f"{self.found[:32]}\n{by}\n{sign_pub or f'sign-{by}'}"
+        return self.says(by, "recover", proof=b64u(code.sign(f"dispatch-recovery-v1\n{claimed}".encode())))
 
     def revokes(self, by: str, whom: str, after_seq: int) -> str:
         """Publish a revocation."""
@@ -203,6 +212,124 @@ def one_op_at_a_seq() -> list[Expected]:
     return folds(story, members=[FOUNDER, member(first["body"]["replica"])])
 
 
+def hosts() -> list[Expected]:
+    story = Story()
+    story.admits(ADA, BOB, hosts=["carl", "dora"])
+    story.says(ADA, "hosts", replica=BOB, hosts=["carl"])
+    story.says(ADA, "hosts", replica=CY, hosts=["carl"])
+    added = folds(story, members=[FOUNDER, member(BOB)], hosts={BOB: ["carl", "dora"]}, hostCuts=[], void=[])
+    removal = story.says(ADA, "hosts", replica=BOB, hosts=["dora", "ed"], afterSeq=5, afterHash="0" * 64)
+    by_member = story.says(BOB, "hosts", replica=BOB, hosts=[], afterSeq=9, afterHash="0" * 64)
+    story.says(ADA, "hosts", replica=BOB, hosts=["dora", "ed", "flo"], afterSeq=9)
+    return added + folds(
+        story,
+        hosts={BOB: ["dora", "ed", "flo"]},
+        hostCuts=[{"replica": BOB, "handle": "carl", "afterSeq": 5}],
+        accepted=[removal],
+        void=[by_member],
+    )
+
+
+def observers() -> list[Expected]:
+    story = Story()
+    story.admits(ADA, BOB, observer=True, hosts=["carl"])
+    story.admits(ADA, CY, observer=True, role="admin")
+    story.admits(BOB, BOB2)
+    story.says(ADA, "role", replica=BOB, role="admin")
+    return folds(story, members=[FOUNDER, member(BOB)], observers=[BOB], hosts={ADA: [], BOB: []})
+
+
+def code(name: str) -> Ed25519PrivateKey:
+    """The recovery code of a name, as a key."""
+    return Ed25519PrivateKey.from_private_bytes(hashlib.sha256(name.encode()).digest())
+
+
+def pub(code: Ed25519PrivateKey) -> str:
+    return b64u(code.public_key().public_bytes_raw())
+
+
+SIGNING_KEYS: Final[Json] = {
+    replica: {"handle": replica[:-9], "fingerprint": f"FP-{replica}", "signPub": f"sign-{replica}"}
+    for replica in (ADA, BOB, CY, DEE, EVE)
+}
+
+
+def recoveries() -> list[Expected]:
+    first, second = code("recovery"), code("second recovery")
+    story = Story(recovery_pub=pub(first))
+    story.recovers(CY, second)
+    story.recovers(EVE, first)
+    story.recovers(DEE, first)
+    story.admits(ADA, BOB, role="admin")
+    used = folds(
+        story,
+        keys=SIGNING_KEYS,
+        members=[FOUNDER, member(BOB, "admin", 1), member(EVE, "admin", 2)],
+        recovered=[EVE],
+        recoveryUsed=True,
+        pending=[CY, DEE],
+    )
+    story.says(EVE, "recovery-key", pub=pub(second))
+    replaced = folds(story, keys=SIGNING_KEYS, recoveryPub=pub(second), recoveryUsed=False)
+    late = Story(recovery_pub=pub(first))
+    late.says(DEE, "close-legacy", entries=[])
+    late.recovers(DEE, first)
+    late.recovers(CY, first)
+    late.revokes(ADA, CY, 1)
+    late.recovers(EVE, first)
+    return [
+        *used,
+        *replaced,
+        *folds(
+            late, keys=SIGNING_KEYS, members=[FOUNDER, member(EVE, "admin", 1)], revoked=[cut(CY, 1, ADA)]
+        ),
+    ]
+
+
+def licences() -> list[Expected]:
+    story = Story()
+    story.admits(ADA, BOB)
+    before = folds(story, license=None)
+    story.says(ADA, "license", key="dispatch1.a.b")
+    story.says(ADA, "license", key="dispatch1.c.d")
+    story.says(BOB, "license", key="dispatch1.e.f")
+    return before + folds(story, license="dispatch1.c.d")
+
+
+def dismissals() -> list[Expected]:
+    story = Story()
+    story.admits(ADA, BOB, role="admin")
+    story.admits(ADA, CY, role="admin")
+
+    def dismisses(by: str, seq: int, whose: str, hash_: str) -> str:
+        made = story.says(by, "dismiss", replica=whose, hash=hash_)
+        story.ops[-1]["body"]["seq"] = seq
+        return made
+
+    founders = story.says(ADA, "later-action", seq=8)
+    bobs = story.says(BOB, "later-action", seq=8)
+    cys = story.says(CY, "later-action", seq=8)
+    dismisses(BOB, 8, ADA, founders)
+    dismisses(ADA, 8, BOB, bobs)
+    dismisses(BOB, 8, CY, cys)
+    dismisses(ADA, 8, CY, "0" * 64)
+    standing = folds(story, unknown=founders, dismissed=sorted([bobs, cys]))
+    dismisses(ADA, 8, ADA, founders)
+    return standing + folds(story, unknown=None, dismissed=sorted([founders, bobs, cys]))
+
+
+def knots() -> list[Expected]:
+    """Four circles of sixteen admins, each of whom revokes the next."""
+    names = [f"r{number}-{number:08x}" for number in range(64)]
+    story = Story()
+    for name in names:
+        who: Json = {"replica": name, "handle": name[:-9], "role": "admin", "fingerprint": f"FP-{name}"}
+        story.says(ADA, "admit", **who)
+    made = [story.revokes(name, names[at // 16 * 16 + (at + 1) % 16], 1) for at, name in enumerate(names)]
+    announced = {name: {"handle": name[:-9], "fingerprint": f"FP-{name}"} for name in names}
+    return folds(story, keys=KEYS | announced, accepted=sorted(made[::2]), void=sorted(made[1::2]))
+
+
 def lanes() -> list[Expected]:
     """Ada founds a team and admits bob by one of the two keys that are claimed for him."""
     ada, bob, rival = Author(ADA), Author(BOB), Author(BOB, keys="rival")
@@ -238,6 +365,8 @@ def lanes() -> list[Expected]:
         fold(ops[::-1], theirs[::-1], **admitted),
     ]
 
+
+KNOTS = [vector("contest16.circles", "In a circle of sixteen admins every second removal stands", *knots())]
 
 VECTORS = [
     vector(
@@ -277,6 +406,25 @@ VECTORS = [
         "roster.one-op-at-a-seq",
         "Of two ops at one seq the one of the smaller hash counts",
         *one_op_at_a_seq(),
+    ),
+    vector(
+        "roster.hosts",
+        "An admin adds handles, and takes one away with a cut, past which it is spoken for no more",
+        *hosts(),
+    ),
+    vector(
+        "roster.observers", "An observer has no handles to host, no rights, and is no admin", *observers()
+    ),
+    vector(
+        "roster.recovery",
+        "Who proves the current recovery code, once, as the first thing it says, is the junior of all admins",
+        *recoveries(),
+    ),
+    vector("roster.licences", "The licence that an admin shared last counts", *licences()),
+    vector(
+        "roster.dismissals",
+        "An admin takes out what cannot be read: its own, and what a junior published",
+        *dismissals(),
     ),
     vector(
         "roster.rival-claims",
