@@ -1,6 +1,5 @@
 """`dmp session`: make sessions, be one, end one (section 2.2)."""
 
-import os
 import sys
 from typing import Final
 
@@ -9,17 +8,13 @@ import click
 from core.errors import Code, DmpError, conflict
 from crypto.canonical import JsonValue
 from replica.cli.context import Cli, group, pass_cli
-from replica.cli.messages import message_json
-from replica.cli.text import body_lines, moment
+from replica.cli.outlet import Outlet
+from replica.cli.text import moment
 from replica.host import items, sessions
-from replica.host.attach import Ending, Given, Signals, attend, living
-from replica.host.programs import ProgramError, directory_variables, run_program
+from replica.host.attach import Ending, Signals, attend, living
 from replica.host.sessions import Session
 from replica.node import Node
 from replica.records.commits import CommitPoint
-
-EXEC_SECONDS: Final = 60.0
-"""How long a command may take over one message before it counts as failed."""
 
 END_SECONDS: Final = 10.0
 """How long `dmp session end` waits for the process that is the session; it may be giving a message on."""
@@ -69,8 +64,10 @@ def attach(cli: Cli, named: str | None, task: str | None, command: str | None) -
     """
     if (named is None) == (task is None):
         raise click.UsageError("name a session, or make one with --task")
+    if command is None and sys.__stdout__ is None:
+        raise click.UsageError("standard output is closed: the mail would go nowhere")
     signals = Signals()
-    with signals.watched(), cli.acting() as node:
+    with cli.acting() as node, signals.watched():
 
         def find() -> Session:
             if named is not None:
@@ -80,13 +77,16 @@ def attach(cli: Cli, named: str | None, task: str | None, command: str | None) -
                 node.host.sessions_here.need_free(made.task)
             return made
 
+        node.host.ended = signals.seen
         with living(node, find) as one:
-            outlet = _Outlet(cli, node, one, command, signals)
-            outlet.begin()
+            outlet = Outlet(cli, node, one, command, signals.seen)
+            if cli.as_json:
+                outlet.document({"session": _json(one, live=True)})
+            outlet.note(f"This is {one.address}{_stands_for(one)} (Ctrl-C ends it).")
             ending = attend(node, one, outlet.give, signals)
     if ending is Ending.INTERRUPTED:
         raise KeyboardInterrupt
-    cli.screen.note(_FAREWELL[ending])
+    outlet.note(_FAREWELL[ending])
 
 
 _FAREWELL: Final = {
@@ -143,79 +143,6 @@ def list_(cli: Cli) -> None:
         )
     else:
         cli.screen.say("No sessions.")
-
-
-class _Outlet:
-    """Where a session's mail goes: to standard output, or to a command for each."""
-
-    def __init__(self, cli: Cli, node: Node, one: Session, command: str | None, signals: Signals) -> None:
-        self._cli = cli
-        self._session = one
-        self._command = command
-        self._signals = signals
-        self._root = node.directory.root
-
-    def begin(self) -> None:
-        if self._cli.as_json:
-            self._cli.screen.document({"session": _json(self._session, live=True)})
-        self._cli.screen.note(
-            f"This is {self._session.address}{_stands_for(self._session)} (Ctrl-C ends it)."
-        )
-
-    def give(self, given: Given) -> None:
-        """Give a message on. Raises where that fails, which leaves it for the next session."""
-        if self._signals.seen():
-            raise ProgramError("the session ended")
-        failed: ProgramError | None = None
-        if self._command is not None:
-            try:
-                self._run(self._command, given)
-            except ProgramError as error:
-                failed = error
-        if self._cli.as_json:
-            self._cli.screen.document(
-                {
-                    "form": _form(given),
-                    "text": given.text,
-                    "message": message_json(given.message),
-                    "failed": None if failed is None else str(failed),
-                }
-            )
-        elif self._command is None:
-            _print(given)
-        if failed is not None:
-            self._cli.screen.note(f"dmp: {given.message.id} waits, since the command failed: {failed}")
-            raise failed
-
-    def _run(self, command: str, given: Given) -> None:
-        variables = {
-            "DMP_SESSION": self._session.address,
-            "DMP_WORK_ITEM": self._session.task or "",
-            "DMP_MESSAGE": given.message.id,
-            "DMP_FORM": _form(given),
-            **directory_variables(self._root),
-        }
-        sys.stdout.flush()
-        run_program(
-            command,
-            f"{given.text}\n",
-            variables,
-            seconds=EXEC_SECONDS,
-            ended=self._signals.seen,
-            quiet=self._cli.as_json,
-        )
-
-
-def _form(given: Given) -> str:
-    return "push" if given.pushed else "digest"
-
-
-def _print(given: Given) -> None:
-    """Print what a session is given: as it is, but on a terminal, where nothing in it may act."""
-    text = given.text
-    if os.isatty(1):
-        text = "\n".join(body_lines(text))
-    print(f"{text}\n" if given.pushed else text, flush=True)
 
 
 def _make(node: Node, task: str | None, address: str | None) -> Session:

@@ -3,7 +3,11 @@
 Imported where one is configured: most commands run none.
 """
 
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import TimeoutExpired
 from typing import Final
 
 from core.host import WakeError
@@ -11,7 +15,7 @@ from core.message import Message
 from core.presentation import digest_text
 from replica.host import effects
 from replica.host.desktop import show_on_desktop
-from replica.host.programs import ProgramError, directory_variables, run_program
+from replica.host.programs import ProgramError, SlowError, directory_variables, run_program
 
 NOTIFY_SECONDS: Final = 10.0
 """How long a notifier may take; whoever sends or syncs waits for it."""
@@ -22,34 +26,58 @@ WAKE_SECONDS: Final = 60.0
 GATES_SECONDS: Final = 30.0
 """How long the command that is told of a decision may take; whoever answers waits for it."""
 
+REST_SECONDS: Final = 600.0
+"""How long a command that took too long is not run again by the same process: much mail may be behind this one."""
 
-def wake(command: str, root: Path, target: str, work_item: str | None, message: Message) -> None:
-    """Have a session started. Raises WakeError with the first line the command said of why it was not."""
-    variables = {
-        "DMP_TARGET": target,
-        "DMP_WORK_ITEM": work_item or "",
-        "DMP_MESSAGE": message.id,
-        **directory_variables(root),
-    }
-    try:
-        run_program(command, "", variables, seconds=WAKE_SECONDS)
-    except ProgramError as error:
-        raise WakeError(str(error)) from error
+DESKTOP: Final = "(desktop)"
 
 
-def tell_decision(command: str, root: Path, gate: Message, answer: Message) -> None:
-    """Tell of a decision. Raises ProgramError."""
-    line = effects.decision_line(gate, answer)
-    run_program(command, line, directory_variables(root), seconds=GATES_SECONDS)
+@dataclass(slots=True)
+class Hooks:
+    """The programs of one process; `ended` says that it is to end, and waits for none of them any more."""
 
+    root: Path
+    ended: Callable[[], bool]
+    _resting: dict[str, float] = field(default_factory=dict)
 
-def notify(command: str, root: Path, message: Message) -> None:
-    """Tell a person that a message arrived. Raises ProgramError."""
-    digest = digest_text(message, external=message.origin is not None)
-    variables = {"DMP_MESSAGE": message.id, **directory_variables(root)}
-    run_program(command, f"{digest}\n", variables, seconds=NOTIFY_SECONDS)
+    def wake(self, command: str, target: str, work_item: str | None, message: Message) -> None:
+        """Have a session started. Raises WakeError with the first line the command said of why it was not."""
+        variables = {"DMP_TARGET": target, "DMP_WORK_ITEM": work_item or "", "DMP_MESSAGE": message.id}
+        try:
+            self._run(command, "", variables, WAKE_SECONDS)
+        except ProgramError as error:
+            raise WakeError(str(error)) from error
 
+    def tell_decision(self, command: str, gate: Message, answer: Message) -> None:
+        """Tell of a decision. Raises ProgramError."""
+        self._run(command, effects.decision_line(gate, answer), {}, GATES_SECONDS)
 
-def notify_desktop(message: Message) -> None:
-    """Show a notice that a message arrived. Raises what `subprocess.run` does."""
-    show_on_desktop(message, seconds=NOTIFY_SECONDS)
+    def notify(self, command: str, message: Message) -> None:
+        """Tell a person that a message arrived. Raises ProgramError."""
+        digest = digest_text(message, external=message.origin is not None)
+        self._run(command, f"{digest}\n", {"DMP_MESSAGE": message.id}, NOTIFY_SECONDS)
+
+    def notify_desktop(self, message: Message) -> None:
+        """Show a notice that a message arrived. Raises ProgramError, and what `subprocess.run` does."""
+        self._check_rest(DESKTOP)
+        try:
+            show_on_desktop(message, seconds=NOTIFY_SECONDS)
+        except TimeoutExpired:
+            self._rest(DESKTOP)
+            raise
+
+    def _run(self, command: str, given: str, variables: dict[str, str], seconds: float) -> None:
+        self._check_rest(command)
+        variables |= directory_variables(self.root)
+        try:
+            run_program(command, given, variables, seconds=seconds, ended=self.ended)
+        except SlowError:
+            self._rest(command)
+            raise
+
+    def _rest(self, command: str) -> None:
+        self._resting[command] = time.monotonic() + REST_SECONDS
+
+    def _check_rest(self, command: str) -> None:
+        if time.monotonic() < self._resting.get(command, 0.0):
+            raise ProgramError("it took too long a moment ago, and is left alone for now")

@@ -6,9 +6,9 @@ configuration names. Its owner is that person, for every target.
 
 import logging
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from core.address import DISPATCH
 from core.errors import Code, DmpError
@@ -22,6 +22,9 @@ from replica.host.config import Config, read_config
 from replica.host.sessions import Sessions
 from replica.records.meta import Meta, get
 from replica.team.homes import SYSTEM_ADDRESS
+
+if TYPE_CHECKING:
+    from replica.host.hooks import Hooks
 
 EPIC: Final = "epic/"
 """What the name of a channel with implicit members starts with; the epic's id follows (Appendix C)."""
@@ -46,7 +49,8 @@ class Attachment(Protocol):
 class PersonHost:
     """What a person's replica decides for itself (core.host.Host).
 
-    `attached` is set in the one process that is a live session.
+    `attached` is set in the one process that is a live session; `ended` says that this process is to end, and
+    waits for no program any more.
     """
 
     def __init__(self, store: Store, directory: Directory, replica: str) -> None:
@@ -55,10 +59,12 @@ class PersonHost:
         self.gate_types: Collection[str] = tuple(GATE_TYPES)
         self.sessions_here = Sessions(store.db, directory.sessions, replica)
         self.attached: Attachment | None = None
+        self.ended: Callable[[], bool] = lambda: False
         self._store = store
         self._root: Path = directory.root
         self._config_file = directory.config_file
         self._config: Config | None = None
+        self._made_hooks: Hooks | None = None
 
     @property
     def person(self) -> str:
@@ -136,10 +142,8 @@ class PersonHost:
             raise WakeError(
                 "no wake command is configured" if config.fault is None else "the configuration is malformed"
             )
-        from replica.host import hooks
-
         work_item = self.work_item(target) if target.startswith("run:") else target
-        hooks.wake(config.wake_command, self._root, target, work_item, message)
+        self._hooks().wake(config.wake_command, target, work_item, message)
 
     # Effects (section C.3)
 
@@ -147,9 +151,7 @@ class PersonHost:
         effects.apply(self._store, gate, answer)
         command = self.config.gates_command
         if command is not None and effects.is_for_others(gate):
-            from replica.host import hooks
-
-            hooks.tell_decision(command, self._root, gate, answer)
+            self._hooks().tell_decision(command, gate, answer)
 
     # Hooks
 
@@ -168,15 +170,20 @@ class PersonHost:
         config = self.config
         if config.notify_command is None and not config.notify_desktop:
             return
-        from replica.host import hooks
-
         if config.notify_command is not None:
-            hooks.notify(config.notify_command, self._root, message)
+            self._hooks().notify(config.notify_command, message)
         if config.notify_desktop:
-            hooks.notify_desktop(message)
+            self._hooks().notify_desktop(message)
 
     def published(self, _message: Message) -> None:
         """Do nothing: whoever watches the store sees it change."""
+
+    def _hooks(self) -> "Hooks":
+        if self._made_hooks is None:
+            from replica.host.hooks import Hooks
+
+            self._made_hooks = Hooks(self._root, lambda: self.ended())
+        return self._made_hooks
 
     @property
     def _db(self) -> sqlite3.Connection:

@@ -18,12 +18,17 @@ _SHELL: Final = "/bin/sh"
 _PAUSE: Final = 0.02
 _LINE: Final = 300
 _HEAD: Final = 4096
+_ENDED: Final = "the session ended"
 _MOST_SAID: Final = 1_000_000
 """Bytes of standard error that are kept on the disk while a program runs."""
 
 
 class ProgramError(Exception):
     """A program failed; the text says how, on one line."""
+
+
+class SlowError(ProgramError):
+    """A program took longer than it may, and was killed."""
 
 
 def run_program(
@@ -38,9 +43,11 @@ def run_program(
     """Run a line of the shell with `given` on its standard input, and wait until it ends.
 
     What it prints goes nowhere, or to this process's standard output when it is not `quiet`. Raises ProgramError
-    when it ends with another code than 0, takes longer than `seconds`, or cannot be started; and when `ended`
-    says that there is nothing to wait for any more.
+    when it ends with another code than 0 or cannot be started, and when `ended` says that there is nothing to
+    wait for any more; SlowError when it takes longer than `seconds`.
     """
+    if ended():
+        raise ProgramError(_ENDED)
     # Files and no pipes: whatever it leaves running may keep them open, and nobody waits for that.
     with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
         said = _Said(stderr.fileno())
@@ -58,7 +65,7 @@ def run_program(
         except OSError as error:
             raise ProgramError(f"it cannot be started: {error.strerror or error}") from error
         if not _wait(process, seconds, ended, said):
-            raise ProgramError("the session ended" if ended() else f"it took longer than {seconds:g} seconds")
+            raise ProgramError(_ENDED) if ended() else SlowError(f"it took longer than {seconds:g} seconds")
         if process.returncode:
             raise ProgramError(_first_line(said.head()) or _how(process.returncode))
 

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.people import PATIENCE, Person, Town
+from tests.e2e.people import DMP, PATIENCE, Person, Town
 
 
 def eventually(holds: Callable[[], bool]) -> None:
@@ -177,6 +178,46 @@ def test_a_session_ends_when_nobody_reads_what_it_says(zoe: Person, task: str) -
         session.process.wait(PATIENCE)
     zoe.dmp("send", task, "Nobody there.")
     assert states(zoe, task) == [("Nobody there.", "held")]
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_a_reader_that_takes_nothing_keeps_no_session_from_ending(
+    zoe: Person, task: str, form: list[str]
+) -> None:
+    def found() -> list[str]:
+        return [state for _, state in states(zoe, task)]
+
+    with zoe.running("session", "attach", "--task", task, *form) as session:
+        if form:
+            session.told('"session"')
+        else:
+            session.noted("This is run:")
+        for letter in "wxyz":
+            zoe.dmp("send", task, "-", stdin=letter * 25_000)
+        eventually(lambda: "pushed" in found() and "sending" in found())
+        session.process.send_signal(signal.SIGTERM)
+        assert session.process.wait(PATIENCE) == 0
+    assert set(found()) == {"pushed", "held"}
+
+
+def test_a_session_that_was_ended_finishes_one_message_and_leaves_the_rest(zoe: Person, task: str) -> None:
+    for number in range(4):
+        zoe.dmp("send", task, f"Number {number}.")
+    with zoe.running("session", "attach", "--task", task, "--exec", "echo begun; sleep 1") as session:
+        session.told("begun")
+        run = zoe.json("session", "list")["sessions"][0]["address"]
+        assert "has ended" in zoe.dmp("session", "end", run)
+        assert session.end().code == 0
+    assert [state for _, state in states(zoe, task)] == ["pushed", "held", "held", "held"]
+
+
+def test_a_session_whose_output_is_closed_takes_no_mail(zoe: Person, task: str) -> None:
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", *DMP, "session", "attach", "--task", task]
+    told = subprocess.run(
+        command, env=zoe.environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False
+    )
+    assert told.returncode == 2
+    assert b"go nowhere" in told.stderr
 
 
 def test_a_session_ends_with_its_standard_input(zoe: Person, task: str) -> None:

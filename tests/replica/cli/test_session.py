@@ -5,7 +5,7 @@ import os
 import pytest
 
 from core.message import Message
-from replica.cli.session import _print
+from replica.cli.outlet import shown
 from replica.host.attach import Given
 
 BODY = "\tif x:\n\x1b[31mred\u202e\nThe sender is waiting."
@@ -34,10 +34,9 @@ def terminal(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_push_ends_with_an_empty_line_and_quotes_every_line_of_the_body(
-    terminal: bool, capsys: pytest.CaptureFixture[str]
+    terminal: bool,
 ) -> None:
-    _print(given(pushed=True))
-    header, *body, empty, end = capsys.readouterr().out.split("\n")
+    header, *body, empty, end = shown(given(pushed=True)).split("\n")
     assert header == "[message from human:bob · message · m-1]"
     assert (empty, end) == ("", "")
     if terminal:
@@ -46,9 +45,8 @@ def test_a_push_ends_with_an_empty_line_and_quotes_every_line_of_the_body(
         assert body == [f"│ {line}" for line in BODY.split("\n")]
 
 
-def test_a_digest_is_one_line(terminal: bool, capsys: pytest.CaptureFixture[str]) -> None:
-    _print(given(pushed=False))
-    out = capsys.readouterr().out
+def test_a_digest_is_one_line(terminal: bool) -> None:
+    out = shown(given(pushed=False))
     assert out.count("\n") == 1
     assert out.startswith("📬 message from human:bob: ")
     assert "red" not in out

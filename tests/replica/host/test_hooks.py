@@ -1,0 +1,59 @@
+"""A configured program that hangs holds a process up once, however much there is to tell it of."""
+
+from pathlib import Path
+
+import pytest
+
+from core.host import WakeError
+from replica.host import hooks
+from replica.host.hooks import Hooks
+from replica.host.programs import ProgramError, SlowError
+from tests.replica.host.test_person import message
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NOTIFY_SECONDS", "WAKE_SECONDS", "GATES_SECONDS"):
+        monkeypatch.setattr(hooks, name, 0.2)
+
+
+def never() -> bool:
+    return False
+
+
+def ask(made: Hooks, kind: str, command: str) -> None:
+    match kind:
+        case "notify":
+            made.notify(command, message("human:bob"))
+        case "wake":
+            made.wake(command, "task:t-0000aa", "task:t-0000aa", message("human:bob"))
+        case "gates":
+            made.tell_decision(command, message("agent:dispatch"), message("human:ada"))
+
+
+@pytest.mark.parametrize("kind", ["notify", "wake", "gates"])
+def test_one_that_took_too_long_rests_and_others_do_not(tmp_path: Path, kind: str) -> None:
+    made = Hooks(tmp_path, never)
+    hangs = f"echo run >> {tmp_path}/runs; sleep 600"
+    with pytest.raises(WakeError if kind == "wake" else SlowError, match="longer than"):
+        ask(made, kind, hangs)
+    for _ in range(3):
+        with pytest.raises(WakeError if kind == "wake" else ProgramError, match="a moment ago"):
+            ask(made, kind, hangs)
+    assert (tmp_path / "runs").read_text() == "run\n"
+    ask(made, kind, f"touch {tmp_path}/other")
+    assert (tmp_path / "other").exists()
+
+
+def test_one_that_fails_is_asked_again(tmp_path: Path) -> None:
+    made = Hooks(tmp_path, never)
+    for _ in range(2):
+        with pytest.raises(ProgramError, match="code 3"):
+            ask(made, "notify", f"echo run >> {tmp_path}/runs; exit 3")
+    assert (tmp_path / "runs").read_text() == "run\nrun\n"
+
+
+def test_none_is_run_by_a_process_that_is_to_end(tmp_path: Path) -> None:
+    with pytest.raises(ProgramError, match="ended"):
+        ask(Hooks(tmp_path, lambda: True), "notify", f"touch {tmp_path}/ran")
+    assert not (tmp_path / "ran").exists()
