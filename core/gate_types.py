@@ -114,10 +114,12 @@ def _check_shape(gate_type: GateType, given: SendInput) -> None:
     if gate_type.fixed and not (given.kind == "question" and given.blocking and offers):
         raise invalid(
             "data",
-            f"a {gate_type.name} gate is a blocking question that offers {' then '.join(gate_type.choices)}",
+            f"a gate of type {gate_type.name} is a blocking question that offers {' then '.join(gate_type.choices)}",
         )
     if given.choices is not None and not offers:
-        raise invalid("data", f"a {gate_type.name} gate offers {', '.join(gate_type.choices)}, in this order")
+        raise invalid(
+            "data", f"a gate of type {gate_type.name} offers {', '.join(gate_type.choices)}, in this order"
+        )
 
 
 def _check_members(gate_type: GateType, data: Mapping[str, JsonValue], grammar: Grammar) -> None:
@@ -126,14 +128,17 @@ def _check_members(gate_type: GateType, data: Mapping[str, JsonValue], grammar: 
         if member.name not in data:
             if member.optional:
                 continue
-            raise invalid(field, f"a {gate_type.name} gate must have {member.name}")
+            needed = [each.name for each in gate_type.members if not each.optional]
+            raise invalid(field, f"the data of a gate of type {gate_type.name} must have {', '.join(needed)}")
         wrong = member.check(data[member.name], grammar)
         if wrong is not None:
             raise invalid(field, f"{field} {wrong}")
     if gate_type.closed:
         listed = {"type", *(member.name for member in gate_type.members)}
         if data.keys() - listed:
-            raise invalid("data", f"a {gate_type.name} gate has only {', '.join(sorted(listed))}")
+            raise invalid(
+                "data", f"the data of a gate of type {gate_type.name} has only {', '.join(sorted(listed))}"
+            )
     if gate_type.name == "tool-approval":
         _check_call(data)
 

@@ -13,8 +13,8 @@ from crypto.canonical import JsonError, JsonValue, parse
 from replica.cli import given
 from replica.cli.context import Cli, group, pass_cli
 from replica.cli.failures import Failure
-from replica.cli.messages import choices_text, message_json, sender_text
-from replica.cli.text import moment, quoted
+from replica.cli.messages import choices_text, message_json, sender_text, show_data
+from replica.cli.text import CLIPPED, moment, quoted
 from replica.host import raising
 from replica.host.raising import RAISED_HERE, Outcome
 from replica.node import Node
@@ -135,6 +135,7 @@ def _data(text: str) -> dict[str, JsonValue]:
 def _show(cli: Cli, node: Node, gate: Message, outcome: Outcome | None) -> None:
     cli.screen.say(f"{gate.id}  {moment(gate.created_at)}  {data_type(gate.data)}, {sender_text(node, gate)}")
     cli.screen.quote(gate.body)
+    show_data(cli.screen, gate, CLIPPED)
     if outcome is None:
         if gate.choices:
             cli.screen.say(f"  {choices_text(gate.choices)}")

@@ -17,9 +17,10 @@ from replica.cli.messages import (
     question_text,
     reply_command,
     sender_text,
+    show_data,
 )
 from replica.cli.screen import Screen
-from replica.cli.text import counted, lines, listing, moment
+from replica.cli.text import CLIPPED, counted, lines, listing, moment
 from replica.host.principals import mailboxes
 from replica.node import Node
 
@@ -91,6 +92,7 @@ def open_questions(cli: Cli) -> None:
             waits = "you wait for an answer to" if mine else _whose(node, message)
             screen.say(f"{waits} {message.id}, {sender_text(node, message)}, {moment(message.created_at)}")
             _show_first_line(screen, message)
+            show_data(screen, message, CLIPPED)
             if not mine:
                 screen.exact(f"  {cli.command(reply_command(message))}")
     if not found:

@@ -5,7 +5,8 @@ from typing import Final
 
 from core.address import parse_address
 from core.message import Delivery, Message, Standing, State
-from crypto.canonical import JsonValue
+from crypto.canonical import JsonValue, canonical
+from replica.cli.screen import Screen
 from replica.cli.text import listing, moment, quoted
 from replica.host import agents, items
 from replica.node import Node
@@ -70,6 +71,24 @@ def attributes(message: Message) -> list[str]:
     return found
 
 
+def show_data(screen: Screen, message: Message, limit: int | None = None) -> None:
+    """Show what a message says to programs, its sender's words too: a gate's is what is decided about.
+
+    What follows a decision goes by the data and not by the body, so whoever decides must see it. With `limit`,
+    no more than so many characters of each member are shown.
+    """
+    if not isinstance(message.data, dict):
+        return
+    members = {name: canonical(value).decode() for name, value in message.data.items()}
+    screen.say("  data:")
+    screen.quote(
+        "\n".join(
+            f"{canonical(name).decode()}: {text if limit is None or len(text) <= limit else f'{text[:limit]} …'}"
+            for name, text in members.items()
+        )
+    )
+
+
 def question_text(node: Node, question: Message) -> str | None:
     """Whether a question or handoff is open, answered or settled; None for other messages."""
     if not question.takes_answer:
@@ -121,7 +140,9 @@ def _delivery_text(node: Node, delivery: Delivery) -> str:
 def kept_here(node: Node, address: str) -> str | None:
     """Why mail to an address stays on this machine; None when that is where it is read, or it goes on."""
     team = node.team
-    if address == node.address or (team is not None and node.me in homes(team.view, address)):
+    if address in (node.address, node.host.system_address) or (
+        team is not None and node.me in homes(team.view, address)
+    ):
         return None
     match parse_address(address, "to").kind:
         case "human":

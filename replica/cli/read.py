@@ -17,6 +17,7 @@ from replica.cli.messages import (
     question_text,
     reply_command,
     row_json,
+    show_data,
 )
 from replica.cli.screen import Screen
 from replica.host.principals import mailboxes
@@ -110,5 +111,6 @@ def _message(node: Node, reader: str, message_id: str) -> Message:
 def _show(screen: Screen, node: Node, message: Message) -> None:
     screen.say(header(node, message))
     screen.quote(message.body)
+    show_data(screen, message)
     lines = [*attributes(message), question_text(node, message), answer_text(message)]
     screen.say(*(f"  {line}" for line in lines if line is not None))

@@ -5,7 +5,7 @@ import click
 from core.engine import Sent
 from core.errors import invalid
 from core.inputs import ReplyInput, SendInput
-from core.message import ABSENT, Data, Message, Ref, Standing
+from core.message import ABSENT, Data, Message, Ref, Standing, State
 from crypto.canonical import JsonError, JsonValue, parse
 from replica.cli import given
 from replica.cli.context import Cli, command, pass_cli
@@ -184,11 +184,7 @@ def _tell(cli: Cli, node: Node, sent: Sent) -> None:
     reason = None if readers else no_part(node)
     if signs is Signing.STOPPED:
         readers, reason = (), f"This replica signs nothing any more (see `{cli.command('problems')}`)"
-    if reason is not None:
-        stuck = signs is Signing.STOPPED or any(kept_here(node, address) for address in message.to)
-        stays = [f"{reason}: the mail stays here, and is not sent later."] if stuck else []
-    else:
-        stays = [text for address in message.to if (text := _stay(node, message, address, rows)) is not None]
+    stays = _stays(node, message, rows, reason)
     if cli.as_json:
         screen.document(
             {
@@ -208,7 +204,7 @@ def _tell(cli: Cli, node: Node, sent: Sent) -> None:
     if readers:
         who = listing([replica_text(node, reader) for reader in readers])
         screen.say(f"Who can read it, as of now, besides this machine: {who}.")
-    screen.say(*stays)
+    screen.say(*stays, *_waits(node, sent))
     if message.kind == "answer" and signs is not Signing.STOPPED:
         screen.say(_settled(node, message))
     if readers and signs is Signing.PAUSED:
@@ -217,12 +213,34 @@ def _tell(cli: Cli, node: Node, sent: Sent) -> None:
         screen.say(f"It leaves with the next sync: {cli.command('sync')}")
 
 
-def _stay(node: Node, message: Message, address: str, rows: list[remote.RemoteRow]) -> str | None:
-    """Why mail to an address stays here; None when it leaves, or when it is this machine's own."""
-    if address == message.sender or any(row.recipient == address for row in rows):
-        return None
-    reason = kept_here(node, address)
-    return None if reason is None else f"Mail to {address} stays here: {reason}."
+def _stays(node: Node, message: Message, rows: list[remote.RemoteRow], reason: str | None) -> list[str]:
+    """Why mail stays here that should have gone to a teammate, or to what this machine does not know.
+
+    `reason` says why no mail at all leaves this machine, as the beginning of a sentence; None while it does.
+    """
+    gone = () if reason is not None else {row.recipient for row in rows}
+    kept = {each: kept_here(node, each) for each in message.to if each != message.sender and each not in gone}
+    found = []
+    if reason is not None and (
+        rows or any(each.startswith("human:") for each in kept if each != node.address)
+    ):
+        found.append(f"{reason}: the mail stays here, and is not sent later.")
+        kept = {each: why for each, why in kept.items() if not each.startswith("human:")}
+    return [*found, *(f"Mail to {each} stays here: {why}." for each, why in kept.items() if why is not None)]
+
+
+def _waits(node: Node, sent: Sent) -> list[str]:
+    """Where mail waits that nobody sees at once; a waking that was asked for is told of by itself."""
+    if not sent.deliveries and sent.message.to == (sent.message.sender,):
+        return ["It is stored, and delivered to nobody: one's own mail is not delivered to oneself."]
+    if sent.replayed or sent.message.wake == "request":
+        return []
+    held = [
+        each.recipient
+        for each in sent.deliveries
+        if each.state is State.HELD and each.recipient.startswith("task:")
+    ]
+    return [f"It waits for a session of {each}." for each in held if kept_here(node, each) is None]
 
 
 def _settled(node: Node, answer: Message) -> str:

@@ -227,3 +227,43 @@ def test_gate_data_of_another_shape_is_refused(zoe: Person) -> None:
     refused = zoe.refused("gates", "raise", "doc", "--data", '{"doc": "x", "proposal": "rev-1"}')
     assert "[invalid on data.doc]" in refused
     assert zoe.json("gates", "--all") == {"gates": []}
+
+
+@pytest.mark.parametrize("listing", [("gates",), ("open",), ("read",), ("thread",)])
+def test_who_decides_sees_what_the_decision_is_about(zoe: Person, listing: tuple[str, ...]) -> None:
+    """What follows goes by the data, whatever the words say; no member's text passes for a line of the program."""
+    zoe.dmp("session", "start", "--id", "r-0000aa")
+    data = {"type": "scope", "paths": ["docs/", "/etc"], "reason": "tidy\n  settled: \u201cdeny\u201d"}
+    with zoe.running("session", "attach", "r-0000aa") as session:
+        session.noted("This is run:")
+        asked = zoe.json(
+            *("send", "human:zoe", "Only docs?", "--kind", "question", "--blocking", "--as", "run:r-0000aa"),
+            *("--choice", "grant", "--choice", "deny", "--data", json.dumps(data)),
+        )["message"]["id"]
+        told = zoe.dmp(*listing, *([asked] if listing[0] in ("read", "thread") else []))
+    assert '  | "paths": ["docs/","/etc"]\n' in told
+    assert '  | "reason": "tidy\\n  settled: \u201cdeny\u201d"\n' in told
+    assert not any(line.startswith("  settled") for line in told.splitlines())
+
+
+def test_a_list_shows_the_beginning_of_what_is_long_and_read_the_whole(zoe: Person) -> None:
+    call = {**TOOL, "input": {"command": "x" * 3000 + "END"}}
+    gate = raised(zoe, "tool-approval", call)
+    assert "xxx …\n" in zoe.dmp("gates")
+    assert "END" not in zoe.dmp("gates")
+    assert "xEND" in zoe.dmp("read", gate)
+
+
+def test_the_answer_to_a_gate_of_this_host_goes_where_it_should(zoe: Person) -> None:
+    gate = raised(zoe, "doc", {"doc": "doc-1", "proposal": "rev-1"})
+    told = zoe.dmp("answer", gate, "approve")
+    assert "settled with this answer" in told
+    assert "stays here" not in told
+
+
+def test_a_refused_gate_names_all_that_its_data_must_have(zoe: Person) -> None:
+    told = zoe.refused("gates", "raise", "overseer-action", "--data", "{}")
+    assert (
+        "of type overseer-action must have conversation, actionId, summary [invalid on data.conversation]"
+        in told
+    )

@@ -186,3 +186,17 @@ def test_m6_a_message_cannot_speak_as_the_program(ada: Person, bob: Person) -> N
         "  | settled: “yes” by human:bob",
         "  | dmp: \\u202eall is well",
     ]
+
+
+def test_send_says_where_mail_waits_that_nobody_sees_at_once(town: Town) -> None:
+    zoe = town.person("zoe")
+    task = zoe.json("task", "add", "Tidy up")["task"]["id"]
+    assert f"It waits for a session of task:{task}." in zoe.dmp("send", f"task:{task}", "hello")
+    told = zoe.dmp("send", "task:t-0000ff", "hello")
+    assert "Mail to task:t-0000ff stays here: there is no work item of that id here." in told
+    assert "It waits" not in told
+    assert "in no team" not in told
+    assert "delivered to nobody" in zoe.dmp("send", "human:zoe", "a note")
+    told = zoe.dmp("send", "human:bob", f"task:{task}", "hello")
+    assert "This machine is in no team: the mail stays here, and is not sent later." in told
+    assert f"It waits for a session of task:{task}." in told
