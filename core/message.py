@@ -79,7 +79,8 @@ class Message:
     """One stored envelope: the sixteen fields of section 4.1, and what a replica of a team keeps beside them.
 
     `sender` is the field `from`. `origin` is the replica that created it, None when that was this host;
-    `hlc` the origin's clock then; `received_at` when it arrived from another replica.
+    `hlc` the origin's clock then; `received_at` when it arrived from another replica. `demoted` tells that it was
+    over its sender's urgent quota when it did: it stays as its origin signed it, and is dispatched without urgency.
     """
 
     id: str
@@ -102,6 +103,12 @@ class Message:
     hlc: str | None = None
     received_at: str | None = None
     standing: Standing | None = None
+    demoted: bool = False
+
+    @property
+    def is_pressing(self) -> bool:
+        """Whether it is dispatched as an urgent one (sections 6.2, F.5)."""
+        return self.urgent and not self.demoted
 
     @property
     def takes_answer(self) -> bool:

@@ -187,7 +187,7 @@ class Outbox:
         current = delivery_by_id(self._store.db, delivery.id)
         if current is not None and current != delivery:
             return current
-        if delivery.via is Via.DIRECT or message.urgent:
+        if delivery.via is Via.DIRECT or message.is_pressing:
             done = self._run("push", message, lambda: self._host.push(session, message))
             state = State.PUSHED
         else:

@@ -165,7 +165,7 @@ def opened(
             )
         reader = TeamReader()
         teammates = Teammates(store, identity.replica, reader, wall)
-        host = PersonHost(store, directory, identity.replica)
+        host = PersonHost(store, directory, identity.replica, reader)
         engine = Engine(store, host, wall, Ulids(random), teammates, dispatchers)
         signer = Signer(identity, wall, random)
         yield Node(directory, identity, store, host, engine, reader, signer, wall, random)

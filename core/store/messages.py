@@ -12,9 +12,9 @@ from crypto.canonical import JsonValue, canonical, parse
 
 _COLUMNS: Final = (
     "id, thread, reply_to, sender, recipients, kind, body, created_at, session, refs, data, "
-    "urgent, blocking, choices, choice, wake, origin, hlc, received_at, standing"
+    "urgent, blocking, choices, choice, wake, origin, hlc, received_at, standing, demoted"
 )
-_INSERT: Final = f"INSERT INTO messages ({_COLUMNS}, idempotency_key, gate) VALUES ({'?, ' * 21}?)"
+_INSERT: Final = f"INSERT INTO messages ({_COLUMNS}, idempotency_key, gate) VALUES ({'?, ' * 22}?)"
 _BY_ID: Final = f"SELECT {_COLUMNS} FROM messages WHERE id = ?"
 _BY_KEY: Final = f"SELECT {_COLUMNS} FROM messages WHERE sender = ? AND idempotency_key = ?"
 _BY_THREAD: Final = f"SELECT {_COLUMNS} FROM messages WHERE thread = ?"
@@ -76,6 +76,7 @@ def insert_message(db: sqlite3.Connection, message: Message, idempotency_key: st
             message.hlc,
             message.received_at,
             message.standing,
+            message.demoted,
             idempotency_key,
             "waiting" if message.takes_answer and has_gate_data(message.data) else None,
         ),
@@ -194,6 +195,7 @@ def _read(row: tuple[Any, ...]) -> Message:
         hlc=row[17],
         received_at=row[18],
         standing=None if standing is None else Standing(standing),
+        demoted=bool(row[20]),
     )
 
 

@@ -62,6 +62,9 @@ ALTER TABLE deliveries ADD COLUMN owner TEXT;  -- who dispatches it while it is 
 ALTER TABLE messages ADD COLUMN gate TEXT;
 CREATE INDEX gates ON messages (gate, position) WHERE gate IS NOT NULL;
 
+-- A teammate's urgent message over the quota: it stays as it was signed, and is dispatched without urgency.
+ALTER TABLE messages ADD COLUMN demoted INTEGER NOT NULL DEFAULT 0;
+
 -- What the guardrails count: a sender's urgent messages, and the turns of agents in a thread (section 6.6).
 CREATE INDEX urgent_by_sender ON messages (sender, origin, coalesce(received_at, created_at)) WHERE urgent = 1;
 CREATE INDEX turns_by_thread ON messages (thread, coalesce(received_at, created_at))

@@ -48,13 +48,14 @@ class Given:
 
     message: Message
     pushed: bool
+    remote: str | None = None
+    """The handle of the replica the message came from, None for this one."""
 
     @property
     def text(self) -> str:
         """What a model reads, by section C.6; a digest is one line."""
-        external = self.message.origin is not None
         render = push_text if self.pushed else digest_text
-        return render(self.message, external=external)
+        return render(self.message, remote=self.remote)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,13 @@ class Attached:
 
     session: str
     give: Callable[[Given], None]
+    remote: Callable[[Message], str | None] = lambda message: message.origin
 
     def push(self, message: Message) -> None:
-        self.give(Given(message, pushed=True))
+        self.give(Given(message, True, self.remote(message)))
 
     def notify(self, message: Message) -> None:
-        self.give(Given(message, pushed=False))
+        self.give(Given(message, False, self.remote(message)))
 
 
 @dataclass(slots=True)
@@ -101,7 +103,7 @@ def attend(node: Node, session: Session, give: Callable[[Given], None], signals:
     `begin` was called for it. Mail it could not be given waits for the next session of its work item.
     """
     db, host = node.store.db, node.host
-    host.attached = Attached(session.address, give)
+    host.attached = Attached(session.address, give, host.remote_handle)
     # An auxiliary session is given what was held for itself alone.
     node.engine.session_started(session.address, session.task or session.address)
     streams = _Streams()

@@ -7,7 +7,6 @@ configuration names. Its owner is that person, for every target.
 import logging
 import sqlite3
 from collections.abc import Callable, Collection
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from core.address import DISPATCH
@@ -22,6 +21,7 @@ from replica.host.config import Config, read_config
 from replica.host.sessions import Sessions
 from replica.records.meta import Meta, get
 from replica.team.homes import SYSTEM_ADDRESS
+from replica.team.roster import TeamReader
 
 if TYPE_CHECKING:
     from replica.host.hooks import Hooks
@@ -53,7 +53,7 @@ class PersonHost:
     waits for no program any more.
     """
 
-    def __init__(self, store: Store, directory: Directory, replica: str) -> None:
+    def __init__(self, store: Store, directory: Directory, replica: str, reader: TeamReader) -> None:
         self.system_address = SYSTEM_ADDRESS
         self.grammar = DISPATCH
         self.gate_types: Collection[str] = tuple(GATE_TYPES)
@@ -61,8 +61,8 @@ class PersonHost:
         self.attached: Attachment | None = None
         self.ended: Callable[[], bool] = lambda: False
         self._store = store
-        self._root: Path = directory.root
-        self._config_file = directory.config_file
+        self._reader = reader
+        self._directory = directory
         self._config: Config | None = None
         self._made_hooks: Hooks | None = None
 
@@ -75,7 +75,7 @@ class PersonHost:
     def config(self) -> Config:
         """What its owner set, as it was when it was first asked for."""
         if self._config is None:
-            self._config = read_config(self._config_file)
+            self._config = read_config(self._directory.config_file)
             if self._config.fault is not None:
                 _log.warning("the configuration counts for nothing: %s", self._config.fault)
         return self._config
@@ -155,6 +155,13 @@ class PersonHost:
 
     # Hooks
 
+    def remote_handle(self, message: Message) -> str | None:
+        """The handle of the replica a message came from; None where it was created here."""
+        if message.origin is None:
+            return None
+        team = self._reader.read(self._db)
+        return message.origin if team is None else team.handle(message.origin)
+
     def reaches(self, session: str) -> bool:
         return self.attached is not None and self.attached.session == session
 
@@ -171,7 +178,7 @@ class PersonHost:
         if config.notify_command is None and not config.notify_desktop:
             return
         if config.notify_command is not None:
-            self._hooks().notify(config.notify_command, message)
+            self._hooks().notify(config.notify_command, message, self.remote_handle(message))
         if config.notify_desktop:
             self._hooks().notify_desktop(message)
 
@@ -182,7 +189,7 @@ class PersonHost:
         if self._made_hooks is None:
             from replica.host.hooks import Hooks
 
-            self._made_hooks = Hooks(self._root, lambda: self.ended())
+            self._made_hooks = Hooks(self._directory, lambda: self.ended())
         return self._made_hooks
 
     @property

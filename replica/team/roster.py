@@ -41,6 +41,11 @@ class Team:
         """Whether a replica is in the team, or was."""
         return replica in self.view.members or replica in self.view.revoked
 
+    def handle(self, replica: str) -> str:
+        """The handle of a replica's person, as far as it is known; else the replica's id."""
+        held = self.view.members.get(replica) or self.view.revoked.get(replica)
+        return replica if held is None or held.handle is None else held.handle
+
     def describe(self, replica: str) -> str:
         """A replica in a person's words: `bob's laptop (bob-0000000b)`.
 

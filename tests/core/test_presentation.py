@@ -153,6 +153,42 @@ def test_an_external_senders_choices_and_refs_are_quoted_too() -> None:
     )
 
 
+def test_every_line_after_the_header_is_quoted_of_a_message_from_another_replica() -> None:
+    """The host's own lines too, so that nothing of a teammate's message is mistaken for the host's (F.5)."""
+    assert push_text(FULL, remote="ada") == (
+        "[message from human:ada (remote: ada) · question · urgent · m-01k5hq2zz0abcdefghjkmnpqrs]\n"
+        "│ hi\n"
+        "│ (in reply to m-01k5hq2zz0000000000000000a)\n"
+        "│ choices: Ship it | Hold it\n"
+        "│ choice: Ship it\n"
+        "│ refs: file:src/zebra.ts@f00d, task:t-000002\n"
+        '│ The sender is waiting. Answer with msg_reply(messageId: "m-01k5hq2zz0abcdefghjkmnpqrs").'
+    )
+
+
+@every_message
+@given(body=bodies(), handle=st.one_of(st.just("ada"), WORDS))
+def test_a_message_from_another_replica_keeps_the_rules(message: Message, body: str, handle: str) -> None:
+    """Also where a roster calls a replica something that is no handle."""
+    message = judged(body, message, external=False)
+    first, *later = lines(push_text(message, remote=handle))
+    assert re.search(FORMS.header, first)
+    assert all(line.startswith(FORMS.quote_prefix) for line in later)
+    digest = digest_text(message, remote=handle)
+    assert len(lines(digest)) == 1
+    assert re.search(FORMS.digest_lead, digest)
+
+
+def test_a_digest_names_the_replica_a_message_is_from() -> None:
+    assert digest_text(PLAIN, remote="ada") == (
+        "📬 message from human:ada (remote: ada): hi (m-01k5hq2zz0abcdefghjkmnpqrs)"
+    )
+
+
+def test_a_message_over_its_quota_is_shown_without_urgency() -> None:
+    assert "urgent" not in push_text(replace(FULL, demoted=True), remote="ada")
+
+
 def test_a_plain_push_is_a_header_and_the_body_with_its_blank_lines() -> None:
     message = replace(PLAIN, body="one\n\ntwo\u2028")
     assert push_text(message) == (
