@@ -7,6 +7,7 @@ sync.lock             held while a pass signs, publishes or applies
 config.toml           what its owner set, if anything
 sessions/<id>         held while that session lives
 dispatchers/<name>    held while that process may dispatch
+resting/<name>        of the time when a configured command took too long
 """
 
 import contextlib
@@ -52,6 +53,10 @@ class Directory:
     @property
     def dispatchers(self) -> Path:
         return self.root / "dispatchers"
+
+    @property
+    def resting(self) -> Path:
+        return self.root / "resting"
 
     def clone_of(self, url: str, branch: str) -> Path:
         """The directory a git transport keeps for `branch` of `url`; the name tells neither."""
