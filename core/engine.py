@@ -290,7 +290,7 @@ class Engine(Reads):
             return
         if self._gates.is_ignored(question, answer):
             raise IgnoredError(question)
-        raise conflict("replyTo", "that question already has its answer; read the thread")
+        raise conflict("replyTo", "that question already has its answer, or was closed; read the thread")
 
     def _validate(
         self, sender: Sender, given: SendInput, replied: Message | None, received: bool = False

@@ -240,7 +240,11 @@ def _waits(node: Node, sent: Sent) -> list[str]:
         for each in sent.deliveries
         if each.state is State.HELD and each.recipient.startswith("task:")
     ]
-    return [f"It waits for a session of {each}." for each in held if kept_here(node, each) is None]
+    why = {each: node.host.why_not_woken(each) for each in held if kept_here(node, each) is None}
+    return [
+        f"It waits for a session of {each}." if reason is None else f"It waits, and {each} is {reason}."
+        for each, reason in why.items()
+    ]
 
 
 def _settled(node: Node, answer: Message) -> str:

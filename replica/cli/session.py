@@ -63,7 +63,7 @@ def attach(cli: Cli, named: str | None, task: str | None, command: str | None) -
     output is closed. Mail that was not given on waits for the next session.
     """
     if (named is None) == (task is None):
-        raise click.UsageError("name a session, or make one with --task")
+        raise click.UsageError("name a session, or make one with --task; not both")
     if command is None and sys.__stdout__ is None:
         raise click.UsageError("standard output is closed: the mail would go nowhere")
     signals = Signals()
