@@ -7,6 +7,7 @@ sync.lock             held while a pass signs, publishes or applies
 config.toml           what its owner set, if anything
 sessions/<id>         held while that session lives
 dispatchers/<name>    held while that process may dispatch
+waking/<address>      held while the wake command runs for that target
 resting/<name>        of the time when a configured command took too long
 """
 
@@ -53,6 +54,10 @@ class Directory:
     @property
     def dispatchers(self) -> Path:
         return self.root / "dispatchers"
+
+    @property
+    def waking(self) -> Path:
+        return self.root / "waking"
 
     @property
     def resting(self) -> Path:

@@ -16,6 +16,7 @@ from typing import Final
 from core.host import WakeError
 from core.message import Message
 from core.presentation import digest_text
+from replica.home import locks
 from replica.home.directory import Directory
 from replica.host import effects
 from replica.host.desktop import show_on_desktop
@@ -51,12 +52,20 @@ class Hooks:
     ended: Callable[[], bool]
 
     def wake(self, command: str, target: str, work_item: str | None, message: Message) -> None:
-        """Have a session started. Raises WakeError with the first line the command said of why it was not."""
+        """Have a session started, which one process does at a time for one target.
+
+        Raises WakeError with the first line the command said of why it was not.
+        """
         variables = {"DMP_TARGET": target, "DMP_WORK_ITEM": work_item or "", "DMP_MESSAGE": message.id}
+        lock = locks.take(self.directory.waking / target)
+        if lock is None:  # a command that asks for what it is to do would be run without end
+            raise WakeError("it is being woken already")
         try:
             self._run(command, "", variables, WAKE_SECONDS, WAKE_REST_SECONDS)
         except ProgramError as error:
             raise WakeError(str(error)) from error
+        finally:
+            lock.release()
 
     def tell_decision(self, command: str, gate: Message, answer: Message) -> None:
         """Tell of a decision. Raises ProgramError."""

@@ -1,6 +1,7 @@
 """A configured program that hangs holds a process up once, however much there is to tell it of."""
 
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -68,6 +69,29 @@ def test_one_that_fails_is_asked_again(tmp_path: Path) -> None:
         with pytest.raises(ProgramError, match="code 3"):
             ask(made, "notify", f"echo run >> {tmp_path}/runs; exit 3")
     assert (tmp_path / "runs").read_text() == "run\nrun\n"
+
+
+def test_a_target_is_woken_by_one_command_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hooks, "WAKE_SECONDS", 20)
+    begun = tmp_path / "begun"
+    os.mkfifo(begun)
+    waits = f"echo begun > {begun}; read end < {begun}"
+
+    def wake(target: str, command: str) -> None:
+        Hooks(Directory(tmp_path), never).wake(command, target, None, message("human:bob"))
+
+    first = threading.Thread(target=wake, args=("task:t-0000aa", waits))
+    first.start()
+    assert begun.read_text() == "begun\n"
+    with pytest.raises(WakeError, match="being woken already"):
+        wake("task:t-0000aa", f"touch {tmp_path}/again")
+    wake("task:t-0000bb", f"touch {tmp_path}/other")
+    begun.write_text("end\n")
+    first.join(20)
+    assert (tmp_path / "other").exists()
+    assert not (tmp_path / "again").exists()
+    wake("task:t-0000aa", f"touch {tmp_path}/again")
+    assert (tmp_path / "again").exists()
 
 
 def test_none_is_run_by_a_process_that_is_to_end(tmp_path: Path) -> None:
