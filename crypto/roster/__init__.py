@@ -6,13 +6,14 @@ says what a publisher may do at an op. Removals are decided before the walk that
 those that no other can affect, by `reach`, and `contested` settles the rest, looking at all outcomes of a
 contest at once (`cases`).
 
-Nothing here keeps state: every answer is a function of a set, so it does not depend on the order in which ops
-arrived.
+Every answer is a function of a set, so it does not depend on the order in which ops arrived. `growing` keeps the
+fold of the ops so far and takes in one more without folding all of them again; nothing else keeps state.
 """
 
 from crypto.roster.claims import resolve
 from crypto.roster.fold import FoundingError, fold
 from crypto.roster.founding import Candidates, Founding, Pin, foundings
+from crypto.roster.growing import GrowingRoster
 from crypto.roster.notes import Ignored, Note
 from crypto.roster.ops import Key, RosterOp
 from crypto.roster.view import Cut, Decision, Invite, Member, View
@@ -23,6 +24,7 @@ __all__ = [
     "Decision",
     "Founding",
     "FoundingError",
+    "GrowingRoster",
     "Ignored",
     "Invite",
     "Key",

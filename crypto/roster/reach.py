@@ -57,12 +57,43 @@ class Reach:
         }
         self._extents: dict[str, Extent] = {}
 
-    def _follow(self, ops: Iterable[RosterOp]) -> tuple[RosterOp, ...]:
+    def append(self, op: RosterOp) -> bool:
+        """Take in an op that comes after all others in fold order.
+
+        False where it may let in someone who has granted before, or recovered; then all has to be followed anew.
+        """
+        if not _grants(op):
+            return True
+        if isinstance(op.body, Recover) and self._recoveries.may_prove(op):
+            return False
+        if op.replica not in self._righted:
+            self._unrighted.add(op.replica)
+            return True
+        let_in = [target for target in self._lets_in(op, self._recoveries) if target not in self._righted]
+        if not self._unrighted.isdisjoint(let_in):
+            return False
+        self._righted.update(let_in)
+        self.grants.append(op)
+        bit = self.bit(op.replica)
+        if isinstance(op.body, Admit | SetRole):
+            self._next[bit] = self._next.get(bit, 0) | self.bit(op.body.replica)
+            self._extents.clear()
+        return True
+
+    def is_righted(self, replica: str) -> bool:
+        """Whether a replica may have had rights under some cuts."""
+        return replica in self._righted
+
+    def has_links(self, replica: str) -> bool:
+        """Whether a replica has let in or raised others, so far as it may have had rights."""
+        return replica in self._links
+
+    def _follow(self, ops: Iterable[RosterOp]) -> list[RosterOp]:
         granting = [op for op in ops if _grants(op) and op.position > self._charter.founding.position]
         by_publisher: defaultdict[str, list[RosterOp]] = defaultdict(list)
         for op in granting:
             by_publisher[op.replica].append(op)
-        recoveries = _Recoveries(self._charter, granting)
+        self._recoveries = recoveries = _Recoveries(self._charter, granting)
         self._righted = {self._charter.founding.replica}
         righted = [*self._righted]
         for replica in righted:  # which grows as it is walked
@@ -82,7 +113,8 @@ class Reach:
             for target in later:
                 self._granted_by[target].add(op.replica)
         self._recovered = frozenset(op.replica for op in recoveries.proved)
-        return (self._charter.founding, *(op for op in granting if op.replica in self._righted))
+        self._unrighted = by_publisher.keys() - self._righted
+        return [self._charter.founding, *(op for op in granting if op.replica in self._righted)]
 
     def _lets_in(self, op: RosterOp, recoveries: "_Recoveries") -> Iterable[str]:
         """Take note of a grant, and return whom it lets in."""
@@ -128,7 +160,7 @@ class Reach:
             )
             links = self._closure(exposed)
             target = self.bit(removal.target)
-            readmission = target if self._bars_a_grant(removal) else 0
+            readmission = target if self.bars_a_grant(removal) else 0
             touches = 0 if removal.kind is Kind.HOSTS else links | target
             found = self._extents[removal.hash] = Extent(links, links | readmission, touches)
         return found
@@ -177,13 +209,18 @@ class Reach:
     def components(self, removals: Sequence[Removal]) -> list[list[Removal]]:
         """Split removals into those that affect each other, be it through others; each part in the given order."""
         parts = _Parts(len(removals))
+        by_publisher: defaultdict[str, list[int]] = defaultdict(list)
+        for index, removal in enumerate(removals):
+            by_publisher[removal.publisher].append(index)
         for one, removal in enumerate(removals):
-            for other, affected in enumerate(removals):
-                if one != other and self.affects(removal, affected):
+            only_own = not self.extent(removal).holders
+            others = by_publisher.get(removal.target, ()) if only_own else range(len(removals))
+            for other in others:
+                if one != other and self.affects(removal, removals[other]):
                     parts.join(one, other)
         return [[removals[index] for index in part] for part in parts.all()]
 
-    def grants_behind(self, removals: Iterable[Removal]) -> tuple[RosterOp, ...]:
+    def grants_behind(self, removals: Iterable[Removal]) -> list[RosterOp]:
         """The founding and the grants on which the right to any of these removals can rest, in fold order."""
         behind = {replica for removal in removals for replica in (removal.publisher, removal.target)}
         waiting = [*behind]
@@ -192,7 +229,7 @@ class Reach:
                 if publisher not in behind:
                     behind.add(publisher)
                     waiting.append(publisher)
-        return tuple(op for op in self.grants if not behind.isdisjoint(self._given_to(op)))
+        return [op for op in self.grants if not behind.isdisjoint(self._given_to(op))]
 
     def _given_to(self, op: RosterOp) -> tuple[str, ...]:
         match op.body:
@@ -227,9 +264,9 @@ class Reach:
         """Whether the target's op at (seq, position) may lose its right, if the removal is accepted."""
         if removal.kind is Kind.HOSTS:
             return False
-        return seq > removal.after_seq or (position > removal.position and self._bars_a_grant(removal))
+        return seq > removal.after_seq or (position > removal.position and self.bars_a_grant(removal))
 
-    def _bars_a_grant(self, removal: Removal) -> bool:
+    def bars_a_grant(self, removal: Removal) -> bool:
         """Whether it is a revocation that stands before some grant to its target, which then never counts."""
         last = self._granted_at.get(removal.target)
         return removal.kind is Kind.ALL and last is not None and last > removal.position
@@ -266,6 +303,7 @@ class _Recoveries:
 
     def __init__(self, charter: Charter, granting: Sequence[RosterOp]) -> None:
         self._charter = charter
+        self._pubs: list[str] = []
         self._unproved = [op for op in granting if isinstance(op.body, Recover) and charter.is_first(op)]
         self._changes = [op for op in granting if isinstance(op.body, SetRecoveryKey)]
         self._fresh: list[RosterOp] = []
@@ -274,6 +312,7 @@ class _Recoveries:
 
     def may_be(self, since: Position, recovery_pub: str) -> None:
         """Take in a recovery key that may count from a position on."""
+        self._pubs.append(recovery_pub)
         proved = [
             op
             for op in self._unproved
@@ -283,6 +322,12 @@ class _Recoveries:
             self._fresh += proved
             self.proved += proved
             self._unproved = [op for op in self._unproved if op not in proved]
+
+    def may_prove(self, op: RosterOp) -> bool:
+        """Whether a `recover` that comes after all others proves a key that may count at it."""
+        return self._charter.is_first(op) and any(
+            self._charter.proves_recovery(op, pub) for pub in self._pubs
+        )
 
     def fresh(self) -> list[RosterOp]:
         """Those that were proved since this was asked last."""

@@ -29,12 +29,16 @@ MAX_RISKY: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What became of the removals; those in neither list are void."""
+    """What became of the removals; those in neither `accepted` nor `spared` are void."""
 
     accepted: tuple[Removal, ...]
     spared: tuple[Removal, ...]
     """Void only because they would leave no admin."""
-    evaluations: int
+    contested: tuple[Removal, ...] = ()
+    """Those that could not be decided up front."""
+    sure_admin: str | None = None
+    """An admin whom no removal can touch, be it accepted or not."""
+    evaluations: int = 0
 
 
 def decide(charter: Charter, ops: Iterable[RosterOp]) -> Decisions:
@@ -42,27 +46,39 @@ def decide(charter: Charter, ops: Iterable[RosterOp]) -> Decisions:
     ops = tuple(ops)
     reach = Reach(charter, ops)
     possible = [found for found in map(removal, ops) if found is not None and reach.could_ever_hold(found)]
-    judge = Judge(charter, reach.grants)
+    return decide_among(charter, reach, possible)
+
+
+def decide_among(charter: Charter, reach: Reach, possible: Sequence[Removal]) -> Decisions:
+    """Decide the removals that could ever hold their right, in fold order."""
+    founder = charter.founding.replica
     if not possible:
-        return Decisions((), (), judge.evaluations)
+        return Decisions((), (), sure_admin=founder)
+    touched = reach.touched_by(possible)
+    sure = None if touched & reach.bit(founder) else founder
+    judge = Judge(charter, reach.grants if sure is None else reach.grants_behind(possible))
     bare = judge.evaluate(())
+    if sure is None:
+        sure = next((each for each in bare.admins() if not touched & reach.bit(each)), None)
     candidates = _could_hold(judge, reach, possible, bare)
     while True:
-        up_front = _UpFront(judge, reach, candidates, bare)
+        up_front = _UpFront(judge, reach, candidates, bare, admin_is_sure=sure is not None)
         outcome = _settle(charter, judge, reach, up_front) if up_front.open else Outcome((), ())
         accepted = (*up_front.accepted, *outcome.accepted)
         rest = _without(possible, candidates)
         result = judge.evaluate(accepted) if rest else bare
         gained = [each for each in rest if result.holds(each)]
         if not gained or judge.evaluations >= MAX_EVALUATIONS:
-            return Decisions(accepted, outcome.spared, judge.evaluations)
+            return Decisions(accepted, outcome.spared, tuple(up_front.open), sure, judge.evaluations)
         candidates = _in_order([*candidates, *gained])
 
 
 def _settle(charter: Charter, judge: "Judge", reach: Reach, up_front: "_UpFront") -> Outcome:
     """End every contest among the removals that could not be decided up front."""
     base = judge.evaluate(up_front.accepted)
-    admin_is_sure = bool(reach.mask(base.admins()) & ~reach.touched_by(up_front.open))
+    admin_is_sure = up_front.admin_is_sure or bool(
+        reach.mask(base.admins()) & ~reach.touched_by(up_front.open)
+    )
     contests = reach.components(up_front.open) if admin_is_sure else [list(up_front.open)]
     accepted: list[Removal] = []
     spared: list[Removal] = []
@@ -92,7 +108,7 @@ def _could_hold(judge: "Judge", reach: Reach, removals: Sequence[Removal], bare:
     for cut in held:  # which grows as it is walked
         if judge.evaluations >= MAX_EVALUATIONS:
             return list(removals)
-        if any(reach.may_give(cut, each) for each in rest):
+        if reach.extent(cut).holders and any(reach.may_give(cut, each) for each in rest):
             under = judge.evaluate((cut,))
             held += [each for each in rest if under.holds(each)]
             rest = _without(rest, held)
@@ -123,7 +139,16 @@ class Judge:
 class _UpFront:
     """The decisions that do not depend on how any contest ends."""
 
-    def __init__(self, judge: Judge, reach: Reach, removals: Sequence[Removal], bare: Walk) -> None:
+    def __init__(
+        self,
+        judge: Judge,
+        reach: Reach,
+        removals: Sequence[Removal],
+        bare: Walk,
+        *,
+        admin_is_sure: bool,
+    ) -> None:
+        self.admin_is_sure = admin_is_sure
         self._judge = judge
         self._reach = reach
         self.accepted: list[Removal] = []
@@ -148,6 +173,8 @@ class _UpFront:
 
     def _safe(self, ready: Sequence[Removal], walk: Walk) -> list[Removal]:
         """Those whose acceptance surely leaves an admin; the others wait for the contest."""
+        if self.admin_is_sure:
+            return list(ready)
         admins = self._reach.mask(walk.admins())
         safe = [each for each in ready if not self._reach.extent(each).touches & admins]
         risky = [each for each in ready if self._reach.extent(each).touches & admins]

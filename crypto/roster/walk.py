@@ -65,7 +65,7 @@ class Charter:
 
     founding: RosterOp
     claims: Claims
-    first: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    first: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def key(self, replica: str, fingerprint: str) -> Key | None:
         """The key of this fingerprint that was announced for a replica."""
@@ -161,12 +161,22 @@ class Walk:
         self.ignored: dict[str, Ignored] = {}
         """By op hash, why an op has no effect. Removals are judged elsewhere, and only noted here when no
         removal could be accepted in their place."""
-        by_target: defaultdict[str, list[Removal]] = defaultdict(list)
+        self.recut(accepted)
+
+    def recut(self, accepted: Iterable[Removal]) -> None:
+        """Go on with these removals accepted, which would have changed nothing of the walk so far."""
+        self._removals: defaultdict[str, list[Removal]] = defaultdict(list)
         self._accepted = set()
         for each in accepted:
-            by_target[each.target].append(each)
+            self._removals[each.target].append(each)
             self._accepted.add(each.hash)
-        self._cuts = {target: Cuts(removals) for target, removals in by_target.items()}
+        self._cuts = {target: Cuts(removals) for target, removals in self._removals.items()}
+
+    def cut(self, removal: Removal) -> None:
+        """Go on with one more removal accepted, which would have changed nothing of the walk so far."""
+        self._removals[removal.target].append(removal)
+        self._accepted.add(removal.hash)
+        self._cuts[removal.target] = Cuts(self._removals[removal.target])
 
     # What the walk came to
 

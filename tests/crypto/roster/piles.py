@@ -31,11 +31,11 @@ from tests.crypto.roster.team import (
 LAPTOP = "bob-0000001b"
 REPLICAS = (ADA, BOB, CY, DEE, EVE, LAPTOP)
 KEYS = {**{replica: key_of(replica) for replica in REPLICAS}, DEE: key_of(DEE, "bob")}
-_CLAIMS = {replica: {fp(replica): key} for replica, key in KEYS.items()}
+CLAIMS = {replica: {fp(replica): key} for replica, key in KEYS.items()}
 
 
 def charter_for(ops: list[RosterOp]) -> Charter:
-    return charter_of(FOUNDING, _CLAIMS, ops)
+    return charter_of(FOUNDING, CLAIMS, ops)
 
 
 def removals(ops: list[RosterOp]) -> list[Removal]:

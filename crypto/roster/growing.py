@@ -1,0 +1,195 @@
+"""A roster that grows op by op, and folds no more of itself again than an op can have changed.
+
+Ops mostly arrive in fold order, and most of them touch no removal. Such an op is walked over and that is all. The
+rest of this file says when that is enough; whenever it might not be, the removals are decided afresh, and where
+that changes what was walked over, the walk begins again. Ops that belong further back are folded with all others,
+at once for as many as have come when the view is read. What comes out is always what a fold of the whole set comes to.
+
+An op that comes last in fold order gives nobody a right at an earlier op. So it changes nothing that was decided
+before, unless it is a removal that affects an earlier one, or adds a link that lets some removal reach another.
+"""
+
+from collections.abc import Iterable
+
+from crypto.roster.bodies import Admit, Found, Role, SetRole, is_known
+from crypto.roster.ops import RosterOp, fold_order
+from crypto.roster.reach import Reach
+from crypto.roster.removals import Decisions, decide_among
+from crypto.roster.rights import Kind, Removal
+from crypto.roster.summary import view_of
+from crypto.roster.view import View
+from crypto.roster.walk import Claims, Walk, charter_of, removal
+
+
+class FoundingError(ValueError):
+    """The pinned founding is not among the ops."""
+
+
+class GrowingRoster:
+    """The fold of all ops added so far."""
+
+    def __init__(self, found: str, ops: Iterable[RosterOp], claims: Claims, *, relay: bool = False) -> None:
+        """Start with some ops, the founding of opHash `found` among them. A relay's fold never pauses.
+
+        Raises FoundingError.
+        """
+        ops = tuple(ops)
+        founding = next((op for op in ops if op.hash == found and isinstance(op.body, Found)), None)
+        if founding is None:
+            raise FoundingError("the founding this team is known by is not among its roster ops")
+        self._founding = founding
+        self._claims = claims
+        self._relay = relay
+        self._view: View | None = None
+        self._fold(ops)
+
+    @property
+    def view(self) -> View:
+        """What the roster comes to."""
+        if self._behind:
+            self._fold([*self._ops, *self._behind])
+        if self._view is None:
+            self._view = view_of(
+                self._charter,
+                self._ops,
+                self._removals,
+                Decisions(tuple(self._accepted.values()), self._spared),
+                self._walk,
+                relay=self._relay,
+            )
+        return self._view
+
+    def add(self, op: RosterOp) -> None:
+        """Add a verified op; one that was added before changes nothing."""
+        place = op.replica, op.seq, op.key
+        held = self._places.get(place)
+        if held is not None and (held.hash <= op.hash or held.hash == self._founding.hash):
+            return
+        self._view = None
+        first = self._charter.first.get((op.replica, op.key))
+        last = op.position > self._ops[-1].position and (first is None or first < op.seq)
+        if held is not None or self._behind or not last:
+            self._behind.append(op)
+            return
+        self._places[place] = op
+        self._ops.append(op)
+        if first is None and is_known(op.body):
+            self._first[op.replica, op.key] = op.seq
+        self._append(op)
+
+    def _fold(self, ops: Iterable[RosterOp]) -> None:
+        """Begin again with these ops."""
+        self._ops = list(fold_order(self._founding, ops))
+        self._behind: list[RosterOp] = []
+        """Ops that do not come last: they are folded with all others once somebody looks."""
+        self._places = {(op.replica, op.seq, op.key): op for op in self._ops}
+        self._charter = charter_of(self._founding, self._claims, self._ops)
+        self._first = self._charter.first
+        self._removals = [found for found in map(removal, self._ops) if found is not None]
+        self._removing = {each.publisher for each in self._removals}
+        self._reach = Reach(self._charter, self._ops)
+        self._accepted = self._decide()
+        self._rewalk(self._ops)
+
+    def _append(self, op: RosterOp) -> None:
+        """Take in the op that is last in fold order."""
+        removing = removal(op)
+        if not self._reach.append(op):
+            self._reach = Reach(self._charter, self._ops)
+            self._decide_again()
+        elif removing is not None:
+            self._removals.append(removing)
+            self._remove(removing)
+            self._removing.add(op.replica)
+        elif self._removals and not self._leaves_removals_alone(op):
+            self._decide_again()
+        self._step(op)
+
+    def _step(self, op: RosterOp) -> None:
+        self._walk.step(op)
+        if op.replica not in self._acted or op.seq > self._acted[op.replica]:
+            self._acted[op.replica] = op.seq
+
+    # When an op that comes last changes no decision
+
+    def _leaves_removals_alone(self, op: RosterOp) -> bool:
+        """Whether no removal affects another, or is more or less likely to leave no admin, by an op's coming."""
+        match op.body:
+            case Admit(replica=target) | SetRole(replica=target, role=Role.ADMIN):
+                pass
+            case _:
+                return True  # it lets nobody in, or is a recovery that proves nothing
+        if not self._reach.is_righted(op.replica):
+            return True
+        if self._sure is None or target in self._removing or target in self._targets:
+            return False
+        if self._exposed & self._reach.bit(op.replica):
+            if self._reach.has_links(target) or target == self._sure:
+                return False
+            self._exposed |= self._reach.bit(target)
+        return True
+
+    def _remove(self, removing: Removal) -> None:
+        """Decide a removal that comes last: by itself where it meets no other, else with all of them."""
+        if not self._reach.could_ever_hold(removing):
+            return
+        extent = self._reach.extent(removing)
+        both = self._reach.mask((removing.publisher, removing.target))
+        alone = (
+            not extent.holders
+            and removing.target not in self._removing
+            and removing.target != removing.publisher
+            and not self._contested & both
+            and self._sure not in (None, removing.target)
+        )
+        if not alone:
+            self._decide_again()
+            return
+        self._targets.add(removing.target)
+        self._exposed |= extent.touches
+        if self._walk.holds(removing):
+            self._accepted[removing.hash] = removing
+            if self._was_felt(removing):
+                self._rewalk(self._ops[:-1])
+            else:
+                self._walk.cut(removing)
+
+    # Deciding, and walking again where that changes what was walked over
+
+    def _decide_again(self) -> None:
+        self._accept(self._decide())
+
+    def _decide(self) -> dict[str, Removal]:
+        """Decide all removals; return those that are accepted."""
+        possible = [each for each in self._removals if self._reach.could_ever_hold(each)]
+        decisions = decide_among(self._charter, self._reach, possible)
+        self._targets = {each.target for each in possible}
+        self._exposed = self._reach.touched_by(possible)
+        self._contested = self._reach.touched_by(decisions.contested) | self._reach.mask(
+            replica for each in decisions.contested for replica in (each.publisher, each.target)
+        )
+        self._sure = decisions.sure_admin
+        self._spared = decisions.spared
+        return {each.hash: each for each in decisions.accepted}
+
+    def _accept(self, accepted: dict[str, Removal]) -> None:
+        """Go on with these removals accepted; the walk has come to the op before the last."""
+        changed = [each for each in self._accepted.values() if each.hash not in accepted]
+        changed += [each for each in accepted.values() if each.hash not in self._accepted]
+        self._accepted = accepted
+        if any(self._was_felt(each) for each in changed):
+            self._rewalk(self._ops[:-1])
+        elif changed:
+            self._walk.recut(accepted.values())
+
+    def _was_felt(self, each: Removal) -> bool:
+        """Whether something that was walked over might have gone otherwise, had a removal been decided otherwise."""
+        if each.kind is Kind.HOSTS:
+            return each.op is not self._ops[-1]
+        return self._acted.get(each.target, 0) > each.after_seq or self._reach.bars_a_grant(each)
+
+    def _rewalk(self, ops: Iterable[RosterOp]) -> None:
+        self._walk = Walk(self._charter, self._accepted.values())
+        self._acted: dict[str, int] = {}
+        for op in ops:
+            self._step(op)

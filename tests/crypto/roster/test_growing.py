@@ -1,0 +1,119 @@
+"""A roster that grows op by op comes, at each step, to what a fold of the whole set comes to."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crypto.roster import FoundingError, GrowingRoster, fold
+from crypto.roster.bodies import Body, SetHosts
+from crypto.roster.ops import RosterOp, fold_order
+from crypto.roster.walk import Walk
+from tests.crypto.roster.piles import CLAIMS, KEYS, piles, quarrels
+from tests.crypto.roster.team import (
+    ADA,
+    BOB,
+    CY,
+    DEE,
+    EVE,
+    FOUNDING,
+    Team,
+    admin,
+    admit,
+    demote,
+    promote,
+    recover,
+    revoke,
+)
+
+
+def _grow(ops: list[RosterOp]) -> None:
+    roster = GrowingRoster(FOUNDING.hash, ops[:1], CLAIMS)
+    for count, op in enumerate(ops[1:], 2):
+        roster.add(op)
+        assert roster.view == fold(FOUNDING.hash, ops[:count], KEYS)
+
+
+@settings(max_examples=200, deadline=None)
+@given(piles() | quarrels(10))
+def test_ops_that_arrive_in_their_order(pile: list[RosterOp]) -> None:
+    _grow([FOUNDING, *(op for op in fold_order(FOUNDING, pile) if op.position > FOUNDING.position)])
+
+
+@settings(max_examples=50, deadline=None)
+@given(piles() | quarrels(10), st.data())
+def test_ops_that_arrive_in_any_order(pile: list[RosterOp], data: st.DataObject) -> None:
+    _grow([FOUNDING, *data.draw(st.permutations(pile))])
+
+
+@settings(max_examples=50, deadline=None)
+@given(piles() | quarrels(10), st.data())
+def test_a_view_need_not_be_read_at_every_step(pile: list[RosterOp], data: st.DataObject) -> None:
+    roster = GrowingRoster(FOUNDING.hash, [FOUNDING], CLAIMS)
+    for op in data.draw(st.permutations(pile)):
+        roster.add(op)
+    assert roster.view == fold(FOUNDING.hash, pile, KEYS)
+
+
+def test_a_roster_needs_its_founding() -> None:
+    with pytest.raises(FoundingError):
+        GrowingRoster("0" * 64, [FOUNDING], CLAIMS)
+
+
+def _walked(team: Team, *more: RosterOp, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many ops are walked over as these are added to a team."""
+    claims = {replica: {key.fingerprint: key} for replica, key in team.keys.items()}
+    roster = GrowingRoster(FOUNDING.hash, team.ops, claims)
+    steps = 0
+    step = Walk.step
+
+    def counted(walk: Walk, op: RosterOp) -> None:
+        nonlocal steps
+        steps += 1
+        step(walk, op)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Walk, "step", counted)
+        for op in more:
+            roster.add(op)
+    assert roster.view == fold(FOUNDING.hash, [*team.ops, *more], team.keys)
+    return steps
+
+
+@pytest.mark.parametrize(
+    ("by", "body"),
+    [
+        (ADA, admit(EVE)),
+        (BOB, admin(EVE)),
+        (ADA, promote(DEE)),
+        (ADA, revoke(DEE, 0)),
+        (ADA, demote(BOB, 9)),
+        (BOB, SetHosts(DEE, ("carl",))),
+        (EVE, recover(DEE)),
+        (EVE, revoke(ADA, 0)),
+        (DEE, revoke(ADA, 0)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_an_op_that_touches_no_removal_is_walked_over_alone(
+    by: str, body: Body, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team = Team()
+    for replica in (BOB, CY):
+        team.says(ADA, admin(replica))
+    team.says(ADA, admit(DEE))
+    team.says(ADA, revoke(CY, 1))
+    made = team.says(by, body)
+    team.ops.remove(made)
+    assert _walked(team, made, monkeypatch=monkeypatch) == 1
+
+
+def test_k7_what_is_said_beside_a_contest_decides_nothing_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    team = Team()
+    for replica in (BOB, CY):
+        team.says(ADA, admin(replica))
+    for by, whom in ((BOB, CY), (CY, BOB)):
+        team.says(by, revoke(whom, 1))
+    made = [team.says(ADA, admit(DEE)), team.says(BOB, admit(EVE))]
+    for each in made:
+        team.ops.remove(each)
+    assert _walked(team, *made, monkeypatch=monkeypatch) == 2
