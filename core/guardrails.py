@@ -33,7 +33,7 @@ class PausedError(DmpError):
     """
 
     def __init__(self, sender: str, target: Message, turns: int) -> None:
-        text = "agents have said enough in this thread for now; wait an hour, or let a human answer"
+        text = "agents have said enough in this thread for now; wait up to an hour, or leave the reply to a human"
         super().__init__(Code.LIMITED, text, "replyTo")
         self.sender = sender
         self.target = target

@@ -4,6 +4,7 @@ from collections.abc import Sequence, Set
 from typing import Final
 
 from core.address import parse_address
+from core.gate_data import is_close
 from core.message import Delivery, Message, Standing, State
 from crypto.canonical import JsonValue, canonical
 from replica.cli.screen import Screen
@@ -96,6 +97,9 @@ def question_text(node: Node, question: Message) -> str | None:
     answer = node.engine.answer_of(question.id)
     if answer is None:
         return "open: no answer yet"
+    if is_close(answer, node.host.system_address):
+        reason = answer.data.get("reason") if isinstance(answer.data, dict) else None
+        return f"closed without an answer: {quoted(str(reason))}"
     said = quoted(answer.choice if answer.choice is not None else answer.body)
     if answer.standing is Standing.PENDING:
         return f"answered {said} by {answer.sender}; pending until {_settler(node, question)} settles it"

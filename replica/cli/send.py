@@ -3,7 +3,7 @@
 import click
 
 from core.engine import Sent
-from core.errors import invalid
+from core.errors import DmpError, invalid
 from core.inputs import ReplyInput, SendInput
 from core.message import ABSENT, Data, Message, Ref, Standing, State
 from crypto.canonical import JsonError, JsonValue, parse
@@ -11,7 +11,7 @@ from replica.cli import given
 from replica.cli.context import Cli, command, pass_cli
 from replica.cli.messages import delivery_json, kept_here, message_json, replica_text, row_json
 from replica.cli.standing import Signing, no_part, signing
-from replica.cli.text import listing
+from replica.cli.text import listing, quoted
 from replica.host.principals import sender
 from replica.node import Node
 from replica.records import remote
@@ -136,9 +136,20 @@ def answer(cli: Cli, question: str, said: str, body: str, acting: str | None) ->
         asked = node.engine.message(question) if node.engine.can_read(who, question) else None
         choice = said if asked is not None and said in (asked.choices or ()) else None
         if asked is not None and choice is None and body:
-            raise invalid("choice", "that is none of the choices it offers; give one of them, to the letter")
+            raise _no_choice(asked)
         text = body if choice is not None else said
-        _tell(cli, node, node.engine.reply(who, question, ReplyInput(given.body(text), choice=choice)))
+        try:
+            sent = node.engine.reply(who, question, ReplyInput(given.body(text), choice=choice))
+        except DmpError as error:
+            raise error if asked is None or error.field != "choice" else _no_choice(asked) from None
+        _tell(cli, node, sent)
+
+
+def _no_choice(asked: Message) -> DmpError:
+    if not asked.choices:
+        return invalid("choice", "it offers no choices; put the whole answer in quotation marks")
+    offered = ", ".join(quoted(choice) for choice in asked.choices)
+    return invalid("choice", f"it takes one of {offered}, to the letter; say why after it")
 
 
 @command("close")

@@ -267,3 +267,28 @@ def test_a_refused_gate_names_all_that_its_data_must_have(zoe: Person) -> None:
         "of type overseer-action must have conversation, actionId, summary [invalid on data.conversation]"
         in told
     )
+
+
+def test_an_answer_that_is_no_choice_is_told_the_choices(zoe: Person) -> None:
+    gate = raised(zoe, "doc", {"doc": "doc-1", "proposal": "rev-1"})
+    for words in (["perhaps"], ["perhaps", "later"]):
+        told = zoe.refused("answer", gate, *words)
+        assert (
+            "it takes one of “approve”, “reject”, to the letter; say why after it [invalid on choice]" in told
+        )
+
+
+def test_a_text_in_two_words_for_a_question_without_choices_wants_quotation_marks(zoe: Person) -> None:
+    zoe.dmp("session", "start", "--id", "r-0000aa")
+    with zoe.running("session", "attach", "r-0000aa") as session:
+        session.noted("This is run:")
+        asked = zoe.json("send", "human:zoe", "Which?", "--kind", "question", "--as", "run:r-0000aa")[
+            "message"
+        ]["id"]
+    assert "put the whole answer in quotation marks" in zoe.refused("answer", asked, "the", "first")
+
+
+def test_a_question_that_was_closed_is_shown_so(zoe: Person) -> None:
+    gate = raised(zoe, "doc", {"doc": "doc-1", "proposal": "rev-1"})
+    zoe.dmp("close", gate, "The page is gone.")
+    assert "  closed without an answer: “The page is gone.”" in zoe.dmp("read", gate)
