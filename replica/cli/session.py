@@ -137,7 +137,7 @@ def list_(cli: Cli) -> None:
         cli.screen.table(
             ("session", "work item", "state", "made"),
             [
-                [each.id, each.task or "(auxiliary)", _state(each, live), moment(each.started_at or "")]
+                [each.address, each.task or "(auxiliary)", _state(each, live), moment(each.started_at or "")]
                 for each, live in found
             ],
         )

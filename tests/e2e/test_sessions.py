@@ -257,3 +257,9 @@ def test_what_a_session_sends_is_its_own(zoe: Person, task: str) -> None:
         assert (told["message"]["kind"], told["message"]["body"]) == ("answer", "The small one.")
         session.end(signal.SIGTERM)
     assert "[forbidden on from]" in zoe.refused("send", "human:zoe", "Still here?", "--as", run)
+
+
+def test_the_list_has_sessions_by_the_address_they_are_written_to(zoe: Person, task: str) -> None:
+    zoe.dmp("session", "start", "--id", "r-0000aa", "--task", task)
+    (row,) = [line for line in zoe.dmp("session", "list").splitlines() if "r-0000aa" in line]
+    assert row.startswith(f"run:r-0000aa  {task}  not begun")
