@@ -126,6 +126,12 @@ def register(
     return _read(db, address, fields)
 
 
+def ask_anew(db: sqlite3.Connection, random: Callable[[int], bytes], address: str) -> Agent:
+    """Let a registration be asked about by another gate, inside an open transaction; its old one counts no more."""
+    registers.edit(db, KIND, address, {"registration": random(_TOKEN_BYTES).hex()})
+    return need(db, address)
+
+
 def decide(db: sqlite3.Connection, address: str, status: AgentStatus) -> None:
     """Set a registration's status, inside an open transaction."""
     registers.edit(db, KIND, address, {"status": status})

@@ -12,8 +12,10 @@ from core.message import Message, Ref
 from core.store.effects import is_applied, owner_of
 from core.store.messages import questions_with_gate_data
 from crypto.canonical import JsonValue, canonical
-from replica.host.agents import Agent, gate_key
+from replica.host import agents
+from replica.host.agents import Agent
 from replica.node import Node
+from replica.records.commits import CommitPoint
 
 RAISED_HERE: Final = ("tool-approval", "overseer-action", "memory", "task-proposal", "doc")
 """Types that a program may have raised by a command. The core raises wake gates, and registering an agent its own."""
@@ -50,13 +52,23 @@ def raise_gate(
 
 
 def registration_gate(node: Node, gate_type: GateType, agent: Agent) -> Message:
-    """The gate of a registration, which is raised where it was not yet."""
+    """The gate of a pending registration, which is raised where it was not yet, and anew where it was closed."""
+    gate = _registration_gate(node, gate_type, agent)
+    closed = node.engine.answer_of(gate.id)
+    if closed is None or not is_close(closed, node.host.system_address):
+        return gate
+    with node.store.transaction(CommitPoint.AGENT) as db:
+        agent = agents.ask_anew(db, node.random, agent.address)
+    return _registration_gate(node, gate_type, agent)
+
+
+def _registration_gate(node: Node, gate_type: GateType, agent: Agent) -> Message:
     data: dict[str, JsonValue] = {
         "agent": agent.address,
         "client": agent.client,
         "requestedBy": node.host.person,
     }
-    return raise_gate(node, gate_type, data, key=gate_key(agent)).message
+    return raise_gate(node, gate_type, data, key=agents.gate_key(agent)).message
 
 
 def every_gate(node: Node, *, everything: bool) -> list[Message]:
