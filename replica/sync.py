@@ -23,6 +23,8 @@ from replica.node import Node
 from replica.records import outbox, problems
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put
+from replica.shared.fold import is_stale
+from replica.shared.publish import sign_presence, sign_shared
 from replica.team.admissions import admit_invited
 from replica.team.roster import Team
 from transports.base import Behind, Refused, Skipped, Transport
@@ -59,6 +61,8 @@ class SyncPass:
     """Runs passes of one node over one transport, under the directory's sync lock, which the caller holds.
 
     `step` is told what is being done, to show it. Sleep, monotonic time and jitter come from outside.
+    `running` tells of passes that follow one another without end, True at the first one: teammates are then told
+    that this replica is there.
     """
 
     node: Node
@@ -68,6 +72,7 @@ class SyncPass:
     monotonic: Callable[[], float] = time.monotonic
     jitter: Random = field(default_factory=Random)
     budget_seconds: float = PUBLISH_SECONDS
+    running: bool | None = None
 
     def run(self) -> Report:
         """One whole pass.
@@ -124,7 +129,8 @@ class SyncPass:
         lane = check_chain(node, self.transport)
         mark_published(store, already_there(store.db, lane.present))
         pulled = _Pulled(tip, lane.lacking, settled=True)
-        if tip == get(store.db, Meta.TIP):
+        known = node.team
+        if tip == get(store.db, Meta.TIP) and (known is None or not is_stale(store.db, known.view)):
             return pulled
         self.step("reading what teammates published")
         verifier = Verifier(store, node.me, node.reader)
@@ -155,6 +161,11 @@ class SyncPass:
             team = node.team or team
             if team.ready(node.me):
                 withdraw_from_leavers(store, node.me, team)
+                # Before the mail: who it goes to, and whose it is, teammates compute from this.
+                sign_shared(node, team)
+                if self.running is not None:
+                    sign_presence(node, team, beginning=self.running)
+                    self.running = False
                 sign_outbox(node, team)
             remember_signing(node)
             acks = acks_to_publish(node, team)

@@ -6,7 +6,7 @@ Functions that write assume an open transaction.
 """
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from core.errors import damaged
@@ -72,6 +72,33 @@ def fields_of(db: sqlite3.Connection, kind: str, subject: str) -> dict[str, Json
         if name not in found:
             found[name] = _value(value, kind, subject)
     return dict(sorted(found.items()))
+
+
+def published_fields(db: sqlite3.Connection, kind: str, subject: str) -> dict[str, JsonValue]:
+    """Return a subject's fields without the edits that lie over them, as every replica has them."""
+    rows = db.execute(
+        "SELECT field, value FROM registers WHERE kind = ? AND subject = ? ORDER BY field", (kind, subject)
+    )
+    return {name: _value(value, kind, subject) for name, value in rows}
+
+
+def edits(db: sqlite3.Connection, kind: str) -> dict[str, dict[str, JsonValue]]:
+    """Return what was written here and has no reading yet, by subject."""
+    found: dict[str, dict[str, JsonValue]] = {}
+    rows = db.execute(
+        "SELECT subject, field, value FROM register_edits WHERE kind = ? ORDER BY subject, field", (kind,)
+    )
+    for subject, name, value in rows:
+        found.setdefault(subject, {})[name] = _value(value, kind, subject)
+    return found
+
+
+def drop_edits(db: sqlite3.Connection, kind: str, subject: str, fields: Iterable[str]) -> None:
+    """Take edits back: they were published, or are not to be."""
+    db.executemany(
+        "DELETE FROM register_edits WHERE kind = ? AND subject = ? AND field = ?",
+        [(kind, subject, name) for name in fields],
+    )
 
 
 def subjects(db: sqlite3.Connection, kind: str) -> dict[str, dict[str, JsonValue]]:

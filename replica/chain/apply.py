@@ -27,6 +27,7 @@ from replica.mail.reports import apply_state
 from replica.node import Node
 from replica.records import ops, problems
 from replica.records.commits import CommitPoint
+from replica.shared import fold
 from replica.team.roster import Team
 
 BATCH: Final = 128
@@ -77,6 +78,7 @@ class Applier:
         team = self.node.team
         if team is None:
             return result
+        self._refold_if_stale(team)
         lanes = {
             replica: _Lane(replica, team.keys[replica].fingerprint, chain.start.head)
             for replica, chain in verified.chains.items()
@@ -89,6 +91,7 @@ class Applier:
         for start in range(0, len(queue), BATCH):
             self._batch(team, lanes, queue[start : start + BATCH], result)
             self.progress(min(start + BATCH, len(queue)), len(queue))
+        self._refold_if_stale(team)  # an op may have come later than those it comes before
         if team.view.unknown is None and team.ready(self.node.me):
             self._fill_missing(team, verified, result)
             self._retry_parked(team, result)
@@ -97,6 +100,11 @@ class Applier:
         self._note_faults(team, lanes, verified)
         result.held |= any(lane.blocked for lane in lanes.values())
         return result
+
+    def _refold_if_stale(self, team: Team) -> None:
+        """Fold shared state anew where the ops that count are not those that were folded."""
+        if fold.is_stale(self.node.store.db, team.view):
+            fold.refold(self.node.store, team.view, self.node.now())
 
     def _batch(self, team: Team, lanes: dict[str, _Lane], batch: Sequence[Entry], result: Applied) -> None:
         receiver = Receiver(self.node, team)
@@ -141,6 +149,8 @@ class Applier:
         if outcome.verdict is Verdict.WAIT:
             lane.blocked = True
             return False
+        if entry.type in fold.HANDLERS:
+            fold.remember_place(db, team.view, entry.replica)
         ops.insert(db, entry)
         self._record(db, entry, outcome, result)
         lane.head = Head(entry.seq, entry.hash, entry.hlc)
@@ -202,6 +212,8 @@ class Applier:
         """What the op itself does here."""
         if entry.type in ("key", "roster"):
             return Outcome.NOTHING  # counted when it was verified
+        if entry.type in fold.HANDLERS:
+            return fold.apply(db, receiver.team.view, entry) if isinstance(entry, Op) else Outcome.NOTHING
         if entry.type not in ("mail", "state"):
             return Outcome.KEPT
         if self.node.me not in (entry.to or ()):

@@ -31,7 +31,8 @@ from replica.mail.settlement import answer_arrived, has_room, question_arrived
 from replica.mail.speaks_for import Speech, speaks_for
 from replica.node import Node
 from replica.records import remote
-from replica.team.homes import SYSTEM_ADDRESS, homes, never_federates
+from replica.shared.homes import homes
+from replica.team.homes import SYSTEM_ADDRESS, never_federates
 from replica.team.roster import Team
 
 
@@ -163,7 +164,7 @@ class Receiver:
 
     def _place(self, origin: str, target: MailTarget) -> tuple[bool, tuple[str, ...]]:
         """Whether this replica delivers a target, by its own computation, and which others do."""
-        computed = homes(self.team.view, target.recipient)
+        computed = homes(self.node.store.db, self.team.view, target.recipient)
         named = {home for home in target.homes if home in self.team.view.members}
         if origin in computed:
             named.add(origin)

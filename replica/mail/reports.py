@@ -16,7 +16,8 @@ from replica.mail.refusals import apply_refusal
 from replica.mail.settlement import apply_settle
 from replica.node import Node
 from replica.records import remote
-from replica.team.homes import homes
+from replica.shared.homes import homes
+from replica.shared.runs import usable
 from replica.team.roster import Team
 
 
@@ -57,7 +58,9 @@ def _report(db: sqlite3.Connection, team: Team, publisher: str, entry: DeliveryR
     for row in remote.rows_of(db, message.id):
         if row.recipient != entry.recipient or publisher not in row.homes:
             continue
-        if publisher not in homes(team.view, row.recipient):
+        # A work item has other homes once it moves; its mail is where it was sent.
+        moves = row.recipient.startswith("task:") and usable(team.view, publisher)
+        if not moves and publisher not in homes(db, team.view, row.recipient):
             continue
         refused = {home: reason for home, reason in row.refused.items() if home != publisher}
         if remote.RANK[entry.state] > remote.RANK[row.state] or row.state == remote.REFUSED:

@@ -19,6 +19,7 @@ from replica.mail.local_only import refuse_local_only
 from replica.mail.payloads import MAX_TEXT
 from replica.records import outbox, remote
 from replica.records.meta import Meta, get
+from replica.shared.homes import homes as homes_of
 from replica.team import homes
 from replica.team.homes import SYSTEM_ADDRESS
 from replica.team.roster import Team, TeamReader
@@ -54,7 +55,7 @@ class Teammates:
         team = self._team()
         if team is None:
             return LOCAL
-        found = homes.homes(team.view, target.recipient)
+        found = homes_of(self._store.db, team.view, target.recipient)
         elsewhere = tuple(name for name in found if name != self._me)
         if not elsewhere:
             return LOCAL

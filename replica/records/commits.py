@@ -15,6 +15,8 @@ class CommitPoint(StrEnum):
     INVITED = "invited"  # an invite's seed, and its roster op
     ADMITTED = "admitted"  # an admission, and the invite it spends
     ROSTER_SIGNED = "roster-signed"  # any other change of the roster
+    SHARED = "shared"  # local edits of shared state turned into signed ops
+    REFOLDED = "refolded"  # shared state computed anew from the ops that count
     SIGNED = "signed"  # outbox rows turned into signed ops
     READERS_LEFT = "readers-left"  # a signed op withdrawn to its stub, its remaining readers queued anew
     PUBLISHED = "published"  # own ops that the transport now has

@@ -28,6 +28,10 @@ class Meta(StrEnum):
     STOPPED = "stopped"  # why this replica signs nothing ever again
     PAUSED = "paused"  # why this replica signs nothing until its owner says so
     RESUMED_AT = "resumed-at"  # the highest own seq others spoke of when its owner said so
+    FOLDED_TYPES = (
+        "folded-types"  # the types of ops that shared state was folded from; None asks to fold anew
+    )
+    SHARING_SINCE = "sharing-since"  # when this replica first published shared state
     SYNCED_AT = "synced-at"  # when a pass last ended well
 
 

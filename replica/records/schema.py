@@ -156,4 +156,47 @@ CREATE TABLE problems (
 ) STRICT, WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (core.MAILBOXES, _FIRST, core.HOST)
+_SHARED = """
+-- What each replica said of a session: `first_hlc` is its first claim, and the rest what it said last.
+CREATE TABLE run_claims (
+    run        TEXT NOT NULL,
+    replica    TEXT NOT NULL,
+    first_hlc  TEXT NOT NULL,
+    hlc        TEXT NOT NULL,
+    task       TEXT,
+    run_kind   TEXT NOT NULL,
+    live       INTEGER NOT NULL,
+    waiting_on TEXT,
+    member     INTEGER NOT NULL,  -- whether the replica is in the team still
+    PRIMARY KEY (run, replica)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX run_claims_of_task ON run_claims (task);
+
+-- What each replica last said of itself.
+CREATE TABLE devices (
+    replica   TEXT PRIMARY KEY,
+    hlc       TEXT NOT NULL,
+    build     TEXT NOT NULL,
+    device    TEXT NOT NULL,
+    wall      REAL NOT NULL,
+    caps_json TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- When a work item was made, as the earliest op that says so says: another making of one id is another work item.
+CREATE TABLE task_origins (
+    task   TEXT PRIMARY KEY,
+    origin TEXT NOT NULL,
+    hlc    TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The place in the team that each publisher had when its ops were folded: where it has another, all is folded anew.
+CREATE TABLE folded (
+    replica TEXT PRIMARY KEY,
+    place   TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Ops of these types were kept unread until now, and mail that waits for them: the next pass reads all again.
+DELETE FROM meta WHERE name = 'tip';
+"""
+
+MIGRATIONS: tuple[str, ...] = (core.MAILBOXES, _FIRST, core.HOST, _SHARED)

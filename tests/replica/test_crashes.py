@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Literal
@@ -39,7 +40,6 @@ OF_A_HOST: set[str] = {
     CorePoint.SESSION_START,
     CorePoint.DISPATCHED,
     CorePoint.RECOVER,
-    CorePoint.MEMBERSHIP,
     CorePoint.CLAIM,
     CorePoint.EFFECT,
     CorePoint.VOID,
@@ -141,6 +141,9 @@ def tell(folder: Path, killer: Killer) -> tuple[Machine, Machine]:
 
         story.send(ada, "ship it?", "human:bob", kind="question", choices=["yes", "no"], blocking=True)
         settle_down(story, *everyone)
+        for machine in everyone:
+            story.do(machine, partial(machine_joins, machine))
+        settle_down(story, *everyone)
         question = bob.inbox()[0]
         delivery = bob.node.engine.deliveries(question.id)[0]
         story.do(bob, lambda: bob.node.engine.mark_read(delivery.id))
@@ -155,6 +158,10 @@ def tell(folder: Path, killer: Killer) -> tuple[Machine, Machine]:
         check(story, ada, bob, question.id)
         stopped(story, bob)
         return ada, bob
+
+
+def machine_joins(machine: Machine) -> None:
+    machine.node.engine.join("eng", machine.node.address)
 
 
 def found(story: Story, ada: Machine) -> None:
@@ -252,6 +259,9 @@ def check(story: Story, ada: Machine, bob: Machine, question: str) -> None:
         answer = machine.node.engine.answer_of(question)
         assert answer is not None
         assert (answer.body, answer.standing) == ("go", Standing.ACCEPTED)
+        assert machine.node.engine.members("eng") == ("human:ada", "human:bob", "human:cy")
+        assert machine.count("register_edits") == 0
+        assert len([entry for entry in machine.chain() if entry.type == "channel"]) == 1
         assert machine.count("outbox") == 0
         assert machine.count("unpublished") == 0
         lines = machine.lane()

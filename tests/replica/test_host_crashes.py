@@ -31,7 +31,7 @@ from tests.replica.world import Clock
 
 When = Literal["before", "after"]
 
-POINTS = sorted(OF_A_HOST | {CorePoint.SEND, CorePoint.MARK_READ})
+POINTS = sorted(OF_A_HOST | {CorePoint.SEND, CorePoint.MARK_READ, CorePoint.MEMBERSHIP})
 RUN, AGENT = "run:r-0000aa", "agent:ada/helper"
 CALL: dict[str, JsonValue] = {
     "requestId": "q",

@@ -1,0 +1,1 @@
+"""Shared state: work items, agents, channels and presence, folded from everyone's clear ops (Appendix F)."""

@@ -1,0 +1,130 @@
+"""Shared state is a fold of the clear ops that count: the same ops give the same state, in any order of arrival.
+
+An op counts by its publisher's place in the team, as the roster is now: whoever never stood there, an observer and
+what comes after a cut change nothing. Each op is folded in as it is applied; where a place changes, or this build
+reads more types than the one before it, all is folded anew from the ops that were kept.
+"""
+
+import json
+import logging
+import sqlite3
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
+
+from core.errors import Code, DmpError
+from core.store import Store
+from crypto.op import Op, read_entry
+from crypto.roster.view import View
+from replica.mail.outcome import Outcome, Verdict
+from replica.records import ops, problems
+from replica.records.commits import CommitPoint
+from replica.records.meta import Meta, get, put
+from replica.shared import agents, channels, presence, tasks
+from replica.shared.kinds import KINDS
+
+Handler: TypeAlias = Callable[[sqlite3.Connection, View, Op], Outcome]
+"""Folds one op in, inside an open transaction. Raises DmpError where its body is malformed."""
+
+HANDLERS: Final[dict[str, Handler]] = {
+    "task": tasks.fold,
+    "agent": agents.fold,
+    "channel": channels.fold,
+    "presence": presence.fold,
+}
+"""By the type of an op, what folds it in. A type that is added is applied to the ops that were kept of it."""
+
+_TABLES: Final = ("run_claims", "devices", "task_origins", "folded")
+
+_log = logging.getLogger(__name__)
+
+
+def apply(db: sqlite3.Connection, view: View, op: Op) -> Outcome:
+    """Fold one op in, inside an open transaction; one that is at fault changes nothing."""
+    remember_place(db, view, op.replica)
+    if not counts(view, op):
+        return Outcome.NOTHING
+    db.execute("SAVEPOINT fold")
+    try:
+        outcome = HANDLERS[op.type](db, view, op)
+    except (sqlite3.OperationalError, MemoryError):
+        raise  # the machine's fault, not the op's
+    except DmpError as error:
+        if error.code is Code.UNAVAILABLE:
+            raise
+        outcome = Outcome.dropped(f"{op.type}:{op.replica}", f"not applied, seq {op.seq}: {error}")
+    except Exception as error:  # noqa: BLE001
+        _log.warning("op %s:%d could not be folded: %s", op.replica, op.seq, type(error).__name__)
+        outcome = Outcome.dropped(
+            f"{op.type}:{op.replica}", f"could not be applied here, seq {op.seq} ({type(error).__name__})"
+        )
+    if outcome.verdict is Verdict.DROPPED:
+        db.execute("ROLLBACK TO fold")
+    db.execute("RELEASE fold")
+    return outcome
+
+
+def remember_place(db: sqlite3.Connection, view: View, publisher: str) -> None:
+    """Note by which place in the team a publisher's ops were judged, those that do not count too."""
+    db.execute(
+        "INSERT INTO folded (replica, place) VALUES (?, ?) ON CONFLICT DO NOTHING",
+        (publisher, _place(view, publisher)),
+    )
+
+
+def counts(view: View, op: Op) -> bool:
+    """Whether an op counts, by its publisher's place: an observer says only that it is there."""
+    if not view.standing(op.replica, op.seq):
+        return False
+    held = view.members.get(op.replica) or view.revoked[op.replica]
+    return op.type == "presence" or not held.observer
+
+
+def is_stale(db: sqlite3.Connection, view: View) -> bool:
+    """Whether what is folded was folded for another roster, or by a build that read fewer types."""
+    return get(db, Meta.FOLDED_TYPES) != _types() or any(
+        place != _place(view, replica) for replica, place in db.execute("SELECT replica, place FROM folded")
+    )
+
+
+def refold(store: Store, view: View, at: str) -> None:
+    """Fold all anew from the ops that were kept; `at` dates the problems met.
+
+    The transport is read again afterwards, since mail may have waited for what is known now.
+    """
+    with store.transaction(CommitPoint.REFOLDED) as db:
+        for table in _TABLES:
+            db.execute(f"DELETE FROM {table}")
+        db.executemany("DELETE FROM registers WHERE kind = ?", [(kind,) for kind in KINDS])
+        for kind in (*HANDLERS, "run-conflict"):
+            db.execute("DELETE FROM problems WHERE subject BETWEEN ? AND ?", (f"{kind}:", f"{kind};"))
+        put(db, Meta.FOLDED_TYPES, _types())
+        for op in sorted(_kept(db), key=lambda op: (*op.hlc.key, op.replica, op.seq)):
+            outcome = apply(db, view, op)
+            if outcome.subject:
+                problems.note(db, problems.Problem(outcome.subject, outcome.reason, op.replica, op.seq, at))
+            ops.settle(db, op.replica, op.seq)
+        put(db, Meta.TIP, None)
+
+
+def _kept(db: sqlite3.Connection) -> Iterator[Op]:
+    for type_ in HANDLERS:
+        for (line,) in db.execute("SELECT line FROM ops WHERE type = ?", (type_,)).fetchall():
+            entry = read_entry(bytes(line))
+            if isinstance(entry, Op):
+                yield entry
+
+
+def _types() -> str:
+    return json.dumps(sorted(HANDLERS))
+
+
+def _place(view: View, replica: str) -> str:
+    """All that decides whether and how a replica's ops count."""
+    member, cut = view.members.get(replica), view.revoked.get(replica)
+    held = member or cut
+    if held is None:
+        return ""
+    ends = None if cut is None or member is not None else cut.point.after_seq
+    cuts = sorted((each.handle, each.after_seq) for each in held.host_cuts)
+    admin = view.is_admin(replica)
+    return json.dumps([held.fingerprint, held.handle, sorted(held.hosts), cuts, held.observer, admin, ends])

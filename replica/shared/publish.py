@@ -1,0 +1,148 @@
+"""Publishing shared state: what was written here since the last pass becomes ops, and gets their clocks.
+
+Each op is folded in where it is signed, in the transaction that takes the edit away, so that a crash leaves either
+the edit or the op. What was written before this replica came into the team is published like anything else, except
+a membership of a channel that the team already has a word on.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
+from typing import Final
+
+from core.store import registers
+from crypto.canonical import JsonValue
+from replica.node import Node
+from replica.records.commits import CommitPoint
+from replica.records.meta import Meta, get, put
+from replica.shared import fold
+from replica.shared.bodies import is_member
+from replica.shared.kinds import AGENT, CHANNEL, REMOVED_TASK, SESSION, TASK
+from replica.team.roster import Team
+
+AT_A_TIME: Final = 64
+"""Ops signed in one transaction, so that others are not kept waiting."""
+
+PRESENCE_MS: Final = 60 * 60_000
+"""How often a replica that keeps running says that it is there, in milliseconds (8.1)."""
+
+_SAID: Final = "published"
+"""The field of an agent's or a session's edits that holds what was last published of it. The edits themselves stay:
+what is registered here wins here over anything others publish (8.6), and a session is this machine's alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """An op to sign, and the edits it publishes; `kept` replaces them."""
+
+    type: str
+    body: dict[str, JsonValue]
+    kind: str = ""
+    subject: str = ""
+    fields: tuple[str, ...] = ()
+    kept: Mapping[str, JsonValue] | None = None
+
+
+def sign_shared(node: Node, team: Team) -> int:
+    """Turn what was written here into ops; return how many were signed. An observer's edits stay its own."""
+    if team.view.members[node.me].observer:
+        return 0
+    db, signed = node.store.db, 0
+    if get(db, Meta.SHARING_SINCE) is None:
+        with node.store.transaction(CommitPoint.SHARED):
+            _drop_what_the_team_knows(db)
+            put(db, Meta.SHARING_SINCE, node.now())
+    while next(_changes(db, node.me), None) is not None:
+        with node.store.transaction(CommitPoint.SHARED):
+            for change in list(islice(_changes(db, node.me), AT_A_TIME)):
+                op = node.signer.append(db, change.type, change.body)
+                fold.apply(db, team.view, op)
+                registers.drop_edits(db, change.kind, change.subject, change.fields)
+                registers.edit(db, change.kind, change.subject, change.kept or {})
+                signed += 1
+    return signed
+
+
+def sign_presence(node: Node, team: Team, *, beginning: bool) -> None:
+    """Say that this replica is there: at the `beginning` of a long run, once an hour, and when its build changed."""
+    build, now_ms = build_name(), node.wall()
+    device = team.keys[node.me].device
+    row = node.store.db.execute("SELECT wall, build FROM devices WHERE replica = ?", (node.me,)).fetchone()
+    due = row is None or row[1] != build or not 0 <= now_ms - row[0] < PRESENCE_MS
+    if not due and not beginning:
+        return
+    body: JsonValue = {"kind": "replica", "build": build, "device": device, "wall": now_ms}
+    with node.store.transaction(CommitPoint.SHARED) as db:
+        fold.apply(db, team.view, node.signer.append(db, "presence", body))
+
+
+def build_name() -> str:
+    """What this build calls itself to teammates."""
+    try:
+        return f"dmp {version('dmp-replica')}"
+    except PackageNotFoundError:
+        return "dmp"
+
+
+def _drop_what_the_team_knows(db: sqlite3.Connection) -> None:
+    for channel, fields in registers.edits(db, CHANNEL).items():
+        registers.drop_edits(
+            db, CHANNEL, channel, fields.keys() & registers.published_fields(db, CHANNEL, channel)
+        )
+
+
+def _changes(db: sqlite3.Connection, me: str) -> Iterator[_Change]:
+    yield from _tasks(db)
+    yield from _agents(db, me)
+    yield from _memberships(db)
+    yield from _sessions(db, me)
+
+
+def _tasks(db: sqlite3.Connection) -> Iterator[_Change]:
+    for address, fields in registers.edits(db, TASK).items():
+        body: dict[str, JsonValue] = {"task": address.partition(":")[2], "kind": "put", "fields": fields}
+        known = any(registers.published_fields(db, kind, address) for kind in (TASK, REMOVED_TASK))
+        if not known and isinstance(fields.get("created"), str):
+            body["origin"] = fields["created"]
+        yield _Change("task", body, TASK, address, tuple(fields))
+
+
+def _agents(db: sqlite3.Connection, me: str) -> Iterator[_Change]:
+    for address, edits in registers.edits(db, AGENT).items():
+        fields = registers.fields_of(db, AGENT, address)
+        body: dict[str, JsonValue] = {
+            "address": address,
+            "displayName": fields.get("displayName", address.rpartition("/")[2]),
+            "client": fields.get("client", ""),
+            "status": fields.get("status", "revoked"),
+        }
+        if edits.get(_SAID) == body:
+            continue
+        if edits.get("replica") == me:
+            yield _Change("agent", body, AGENT, address, (), {_SAID: body})
+        else:  # a word on what another machine of its owner's registered
+            yield _Change("agent", body, AGENT, address, tuple(edits))
+
+
+def _memberships(db: sqlite3.Connection) -> Iterator[_Change]:
+    for channel, fields in registers.edits(db, CHANNEL).items():
+        for member, joined in fields.items():
+            if is_member(member):
+                body: dict[str, JsonValue] = {"channel": channel, "member": member, "joined": joined}
+                yield _Change("channel", body, CHANNEL, channel, (member,))
+
+
+def _sessions(db: sqlite3.Connection, me: str) -> Iterator[_Change]:
+    since = get(db, Meta.SHARING_SINCE) or ""
+    for address, edits in registers.edits(db, SESSION).items():
+        body: dict[str, JsonValue] = {
+            "kind": "run",
+            "run": address.partition(":")[2],
+            **{name: edits.get(name) for name in ("task", "runKind", "live")},
+        }
+        ended = edits.get("endedAt")
+        over = _SAID not in edits and isinstance(ended, str) and ended < since
+        if edits.get("replica") == me and not over and edits.get(_SAID) != body:
+            yield _Change("presence", body, SESSION, address, (), {_SAID: body})

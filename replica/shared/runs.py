@@ -1,0 +1,103 @@
+"""Whose a session is, and which session of a work item counts, from what presence ops say (8.4, 9.2).
+
+A session belongs to the one replica that claims it. Where several of the team do, neither an order of arrival nor a
+clock that a claimant sets may decide: it belongs to nobody, until an admin says whose it is, or one of them is left.
+"""
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from core.store import registers
+from crypto.clock import Reading
+from crypto.roster.view import View
+from replica.shared.kinds import RESOLVED_RUN
+
+EXECUTE: Final = "execute"
+
+_COLUMNS: Final = "run, replica, first_hlc, hlc, task, run_kind, live, waiting_on, member"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a replica says of a session it calls its own. `first` is its first word on it, `latest` its last.
+
+    `task` is the work item's address, None for an auxiliary session; `member` tells that the replica is in the
+    team still.
+    """
+
+    run: str
+    replica: str
+    first: Reading
+    latest: Reading
+    task: str | None
+    run_kind: str
+    live: bool
+    waiting_on: str | None
+    member: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Whose a session is; `claim` is None where nobody is known to own it, `contested` where several would."""
+
+    claim: Claim | None
+    contested: bool = False
+
+
+def claimants(db: sqlite3.Connection, run: str) -> list[Claim]:
+    """Every replica's claim to a session, the earliest first: the evidence for whose it is."""
+    rows = db.execute(f"SELECT {_COLUMNS} FROM run_claims WHERE run = ?", (run,))
+    return _in_order(_claim(row) for row in rows)
+
+
+def binding(db: sqlite3.Connection, run: str) -> Binding:
+    """Whose a session is."""
+    claims = claimants(db, run)
+    claims = [claim for claim in claims if claim.member] or claims
+    if len(claims) > 1:
+        resolved = registers.published_fields(db, RESOLVED_RUN, run).get("replica")
+        claims = [claim for claim in claims if claim.replica == resolved]
+        if not claims:
+            return Binding(None, contested=True)
+    return Binding(claims[0] if claims else None)
+
+
+def bound(db: sqlite3.Connection) -> list[Claim]:
+    """The sessions of the team that are somebody's, by the time they were first told of."""
+    runs = db.execute("SELECT DISTINCT run FROM run_claims").fetchall()
+    found = [binding(db, run).claim for (run,) in runs]
+    return _in_order(claim for claim in found if claim is not None)
+
+
+def of_work_item(db: sqlite3.Connection, work_item: str) -> list[Claim]:
+    """The sessions of a work item that are somebody's, the earliest first."""
+    runs = db.execute("SELECT DISTINCT run FROM run_claims WHERE task = ?", (work_item,)).fetchall()
+    found = [binding(db, run).claim for (run,) in runs]
+    return _in_order(claim for claim in found if claim is not None and claim.task == work_item)
+
+
+def usable(view: View, replica: str) -> bool:
+    """Whether a replica homes anything: a member that does not observe (9.1)."""
+    member = view.members.get(replica)
+    return member is not None and not member.observer
+
+
+def _in_order(claims: Iterable[Claim]) -> list[Claim]:
+    return sorted(claims, key=lambda claim: (*claim.first.key, claim.replica, claim.run))
+
+
+def _claim(row: tuple[str, str, str, str, str | None, str, int, str | None, int]) -> Claim:
+    run, replica, first, latest, task, run_kind, live, waiting_on, member = row
+    return Claim(
+        run,
+        replica,
+        Reading.parse(first),
+        Reading.parse(latest),
+        task,
+        run_kind,
+        bool(live),
+        waiting_on,
+        bool(member),
+    )
