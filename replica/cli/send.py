@@ -215,7 +215,7 @@ def _tell(cli: Cli, node: Node, sent: Sent) -> None:
     if readers:
         who = listing([replica_text(node, reader) for reader in readers])
         screen.say(f"Who can read it, as of now, besides this machine: {who}.")
-    screen.say(*stays, *_waits(node, sent))
+    screen.say(*stays, *_waits(node, sent, rows))
     if message.kind == "answer" and signs is not Signing.STOPPED:
         screen.say(_settled(node, message))
     if readers and signs is Signing.PAUSED:
@@ -240,11 +240,12 @@ def _stays(node: Node, message: Message, rows: list[remote.RemoteRow], reason: s
     return [*found, *(f"Mail to {each} stays here: {why}." for each, why in kept.items() if why is not None)]
 
 
-def _waits(node: Node, sent: Sent) -> list[str]:
+def _waits(node: Node, sent: Sent, rows: list[remote.RemoteRow]) -> list[str]:
     """Where mail waits that nobody sees at once; a waking that was asked for is told of by itself."""
-    if not sent.deliveries and sent.message.to == (sent.message.sender,):
+    message = sent.message
+    if not sent.deliveries and not rows and message.to != (node.host.system_address,):
         return ["It is stored, and delivered to nobody: one's own mail is not delivered to oneself."]
-    if sent.replayed or sent.message.wake == "request":
+    if sent.replayed or message.wake == "request":
         return []
     held = [
         each.recipient

@@ -198,7 +198,9 @@ def test_send_says_where_mail_waits_that_nobody_sees_at_once(town: Town) -> None
     assert "in no team" not in told
     epic = zoe.json("task", "add", "Autumn", "--epic")["task"]["id"]
     assert f"It waits, and task:{epic} is an epic." in zoe.dmp("send", f"task:{epic}", "hello")
-    assert "delivered to nobody" in zoe.dmp("send", "human:zoe", "a note")
+    zoe.dmp("channel", "join", "room")
+    for address in ("human:zoe", "channel:room"):
+        assert "delivered to nobody" in zoe.dmp("send", address, "a note")
     told = zoe.dmp("send", "human:bob", f"task:{task}", "hello")
     assert "This machine is in no team: the mail stays here, and is not sent later." in told
     assert f"It waits for a session of task:{task}." in told
