@@ -42,6 +42,14 @@ CREATE TABLE foundings (
     line BLOB NOT NULL,
     PRIMARY KEY (lane, hash)
 ) STRICT, WITHOUT ROWID;
+
+-- Ops that would let their publisher in by the recovery code, likewise.
+CREATE TABLE recoveries (
+    lane TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    line BLOB NOT NULL,
+    PRIMARY KEY (lane, hash)
+) STRICT, WITHOUT ROWID;
 """
 
 

@@ -1,6 +1,6 @@
 """The first reading of a source: which chains there are, and which keys and teams were announced.
 
-Only a line that may be a key op or a founding is read as an op here. A text that JSON holds without escapes
+Only a line that may be a key op, a founding or a recovery is read as an op here. A text that JSON holds without escapes
 stands in the line as it is, so nearly all lines are told apart by looking for it.
 """
 
@@ -12,7 +12,7 @@ from crypto.chain import Cursor, Halt, is_signed, verify_log
 from crypto.key_claims import MAX_KEY_CLAIMS, key_claims
 from crypto.keys import KeyBody, parse_key_body, team_id
 from crypto.op import ABSENT, ZERO_HASH, Op, Unreadable, Unverified, read_entry, read_line, tampering
-from crypto.roster.bodies import Found, read_body
+from crypto.roster.bodies import Found, Recover, read_body
 from replica.audit.progress import Progress
 from replica.audit.scratch import Scratch
 from replica.audit.source import Source
@@ -21,6 +21,7 @@ from transports.base import Skipped
 _NO_PREV: Final = ZERO_HASH.encode()
 _ESCAPED_ZERO: Final = b"\\u0030"
 _FOUND: Final = b'"found"'
+_RECOVER: Final = b'"recover"'
 _ESCAPE: Final = b"\\u"
 
 
@@ -47,6 +48,15 @@ class FoundingClaim:
     @property
     def team_id(self) -> str:
         return team_id(self.hash)
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveryClaim:
+    """A signed `recover` op, not yet known to stand on its chain, its proof, and the key that signed it."""
+
+    replica: str
+    proof: str
+    key: KeyBody
 
 
 class Survey:
@@ -93,21 +103,33 @@ class Survey:
             if claim is not None:
                 yield claim
 
+    def recoveries(self) -> Iterator[RecoveryClaim]:
+        """The signed recoveries, by replica and hash."""
+        for replica, line in self._db.execute("SELECT lane, line FROM recoveries ORDER BY lane, hash"):
+            read = read_line(line)
+            assert isinstance(read, Unverified)
+            body, key = read_body(read.body), self._signer(replica, read)
+            assert isinstance(body, Recover)
+            if key is not None:
+                yield RecoveryClaim(replica, body.proof, key)
+
     def _look(self, replica: str, raw: bytes) -> None:
         may_announce = _NO_PREV in raw or _ESCAPED_ZERO in raw
-        may_found = _FOUND in raw or _ESCAPE in raw
-        if not (may_announce or may_found):
+        may_let_in = _FOUND in raw or _RECOVER in raw or _ESCAPE in raw
+        if not (may_announce or may_let_in):
             return
         read = read_line(raw)
         if read.replica != replica:
             return
         if read.type == "key" and read.prev == ZERO_HASH:
             self._look_at_key(replica, raw)
-        elif isinstance(read, Unverified) and _may_found(read):
-            self._db.execute(
-                "INSERT OR IGNORE INTO foundings (lane, hash, line) VALUES (?, ?, ?)",
-                (replica, read.hash, raw),
-            )
+        elif isinstance(read, Unverified) and read.type == "roster" and tampering(read) is None:
+            table = _table_for(read)
+            if table is not None:
+                self._db.execute(
+                    f"INSERT OR IGNORE INTO {table} (lane, hash, line) VALUES (?, ?, ?)",
+                    (replica, read.hash, raw),
+                )
 
     def _look_at_key(self, replica: str, raw: bytes) -> None:
         claims = key_claims(replica, [raw])
@@ -125,20 +147,20 @@ class Survey:
                 self._bad_keys[replica] = min(known, halted, key=lambda halt: (halt.seq, halt.reason))
 
     def _founding(self, replica: str, line: bytes) -> FoundingClaim | None:
-        """Find the key that signed a founding: the one announced right before it, else any of the first."""
         read = read_line(line)
         assert isinstance(read, Unverified)
+        body, key = read_body(read.body), self._signer(replica, read)
+        assert isinstance(body, Found)
+        return None if key is None else FoundingClaim(replica, read.hash, body.name, key)
+
+    def _signer(self, replica: str, read: Unverified) -> KeyBody | None:
+        """Find the key that signed an op: the one announced right before it, else any of the first."""
         before = self._db.execute(
             "SELECT line FROM claims INDEXED BY claims_by_hash WHERE lane = ? AND hash = ?",
             (replica, read.prev),
         ).fetchone()
         candidates = self.announced(replica) if before is None else (_announced(before[0]),)
-        body = read_body(read.body)
-        assert isinstance(body, Found)
-        for each in candidates:
-            if is_signed(read, each.key.sign_key):
-                return FoundingClaim(replica, read.hash, body.name, each.key)
-        return None
+        return next((each.key for each in candidates if is_signed(read, each.key.sign_key)), None)
 
 
 def _announced(line: bytes) -> Announced:
@@ -147,8 +169,12 @@ def _announced(line: bytes) -> Announced:
     return Announced(parse_key_body(None if op.body is ABSENT else op.body), op.hash)
 
 
-def _may_found(read: Unverified) -> bool:
-    return read.type == "roster" and tampering(read) is None and isinstance(read_body(read.body), Found)
+def _table_for(read: Unverified) -> str | None:
+    """Where a roster op is kept that may let its publisher in without anybody's admission."""
+    body = read_body(read.body)
+    if isinstance(body, Found):
+        return "foundings"
+    return "recoveries" if isinstance(body, Recover) else None
 
 
 def _holds_ops(source: Source, replica: str) -> bool:

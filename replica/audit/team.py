@@ -1,10 +1,10 @@
 """The team an audit is about: which founding, and the roster its ops come to.
 
 A replica folds the roster as ops arrive. An audit has them all, and reads to the fixed point: the founder's
-chain first, then the chain of everyone the roster lets in, until nobody new is let in. Ops of others have no
-effect on it. A roster op counts from the moment it verifies, as it does for a replica, so chains are walked
-here without the cuts that the roster sets: a cut takes rights away from later ops, and never an op out of
-the fold.
+chain first, then the chain of everyone the roster lets in, and of everyone who proves a recovery code, until
+nobody new is let in. Ops of others have no effect on it. A roster op counts from the moment it verifies, as it
+does for a replica, so chains are walked here without the cuts that the roster sets: a cut takes rights away
+from later ops, and never an op out of the fold.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,10 +13,11 @@ from itertools import islice
 from typing import Final
 
 from core.text import shown
+from crypto.invites import verify_recovery
 from crypto.keys import KeyBody
 from crypto.lane import verified_entries
 from crypto.op import Op
-from crypto.roster.bodies import Admit
+from crypto.roster.bodies import Admit, Found, SetRecoveryKey
 from crypto.roster.claims import resolve
 from crypto.roster.ops import RosterOp
 from crypto.roster.view import View
@@ -100,6 +101,8 @@ class _TeamReader:
         self._source = source
         self._walked: dict[str, Walked] = {}
         self._ops: list[RosterOp] = []
+        self._recovering: set[tuple[str, str]] = set()
+        """By replica and fingerprint, the chains that were read since a `recover` in them proves a code."""
         self._take(founding.claim.replica, founding.claim.key, founding.walked)
 
     def read(self) -> Team:
@@ -107,7 +110,7 @@ class _TeamReader:
             view, keys = resolve(self._founding.hash, self._claims(), self._ops)
             known = {*view.members, *view.revoked} & keys.keys()
             new = sorted(known - self._walked.keys())
-            if not new:
+            if not new and not self._recover():
                 return Team(view, keys, self._walked)
             for replica in new:
                 walked = self._chains.walk(replica, keys[replica], keep_roster=True)
@@ -115,6 +118,32 @@ class _TeamReader:
 
     def _take(self, replica: str, key: KeyBody, walked: Walked) -> None:
         self._walked[replica] = walked
+        self._keep_roster_ops(replica, key, walked)
+
+    def _recover(self) -> bool:
+        """Take in the roster ops of those who prove a recovery code; True when there was another one.
+
+        Whether that code counted there is for the fold to say.
+        """
+        pubs = {op.body.recovery_pub for op in self._ops if isinstance(op.body, Found)}
+        pubs |= {op.body.pub for op in self._ops if isinstance(op.body, SetRecoveryKey)}
+        before = len(self._recovering)
+        for claim in self._survey.recoveries():
+            chain = claim.replica, claim.key.fingerprint
+            if claim.replica in self._walked or chain in self._recovering:
+                continue
+            claimed = {
+                "team": self._founding.team_id,
+                "replica": claim.replica,
+                "sign_pub": claim.key.sign_pub,
+            }
+            if any(verify_recovery(pub, claim.proof, **claimed) for pub in pubs):
+                self._recovering.add(chain)
+                walked = self._chains.walk(claim.replica, claim.key, keep_roster=True)
+                self._keep_roster_ops(claim.replica, claim.key, walked)
+        return len(self._recovering) > before
+
+    def _keep_roster_ops(self, replica: str, key: KeyBody, walked: Walked) -> None:
         self._ops += walked.tally.roster
         walked.tally.roster.clear()
         for entry in verified_entries(replica, self._source.ahead(replica), key.sign_key):
@@ -125,7 +154,9 @@ class _TeamReader:
         """The keys announced for the founder and for whomever the roster speaks of."""
         named = {op.body.fingerprint for op in self._ops if isinstance(op.body, Admit)}
         named.add(self._founding.key.fingerprint)
-        replicas = {self._founding.replica, *_spoken_of(self._ops)}
+        named.update(fingerprint for _, fingerprint in self._recovering)
+        recovering = {replica for replica, _ in self._recovering}
+        replicas = {self._founding.replica, *recovering, *_spoken_of(self._ops)}
         return {each: found for each in replicas if (found := self._survey.announced(each, named))}
 
 

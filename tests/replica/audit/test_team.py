@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from crypto.roster.bodies import Role
+from crypto.invites import public_of, recovery_proof
+from crypto.roster.bodies import Recover, Role, SetRecoveryKey
 from replica.audit.source import SourceError
 from replica.audit.team import MAX_FOUNDINGS
 from tests.replica.audit.orchard import (
@@ -156,3 +157,39 @@ def test_roster_ops_without_effect_are_told(tmp_path: Path) -> None:
     assert f"{BOB} at seq {ignored.seq}" in note
     assert row(report, EVE).status.value == "pending"
     assert report.verified
+
+
+def _recover(member: Member, team: Orchard, seed: bytes) -> None:
+    proof = recovery_proof(seed, team=team.team_id, replica=member.replica, sign_pub=member.key.sign_pub)
+    member.roster(Recover(proof))
+
+
+def test_who_recovers_is_an_admin_whom_nobody_admitted(tmp_path: Path) -> None:
+    team, seed = Orchard(), b"r" * 32
+    team.ada.roster(SetRecoveryKey(public_of(seed)))
+    cy, dee = Member(CY, 3).announce(), Member("dee-0000000d", 4).announce()
+    _recover(cy, team, seed)
+    cy.admit(dee, Role.ADMIN)
+    dee.tasks(1)
+    for lines in ([*team.lines, *cy.lines, *dee.lines], [*dee.lines, *cy.lines, *team.lines]):
+        report = audit_lines(tmp_path, lines)
+        assert [row(report, each).status.value for each in (CY, "dee-0000000d")] == ["admin", "admin"]
+        assert report.verified
+
+
+def test_a_proof_of_another_code_leaves_its_publisher_waiting(tmp_path: Path) -> None:
+    team = Orchard()
+    _recover(team.eve, team, b"x" * 32)
+    report = audit_lines(tmp_path, team.lines)
+    assert row(report, EVE).status.value == "pending"
+
+
+def test_of_two_keys_for_one_id_the_one_that_recovers_is_its_key(tmp_path: Path) -> None:
+    team, seed = Orchard(), b"r" * 32
+    team.ada.roster(SetRecoveryKey(public_of(seed)))
+    cy, rival = Member(CY, 3).announce(), Member(CY, 9).announce()
+    _recover(cy, team, seed)
+    rival.tasks(1)
+    report = audit_lines(tmp_path, [*team.lines, *rival.lines, *cy.lines])
+    assert row(report, CY).status.value == "admin"
+    assert row(report, CY).fingerprint == cy.key.fingerprint
