@@ -14,18 +14,19 @@ from core.store import Store
 from core.timestamp import timestamp
 from crypto.chain import Cursor
 from crypto.clock import MAX_CLOCK_LEAD_MS
+from crypto.invites import verify_recovery
 from crypto.judge import SignatureMemory
 from crypto.key_claims import MAX_KEY_CLAIMS, key_claims
 from crypto.keys import KeyBody
 from crypto.lane import LaneResult, read_lane
 from crypto.op import to_line
-from crypto.roster.bodies import Admit
+from crypto.roster.bodies import Admit, Recover
 from crypto.roster.founding import Founding, Pin, foundings
 from crypto.roster.ops import RosterOp
 from replica.records import ops, problems
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put, raise_roster_version
-from replica.team.roster import Team, TeamReader, stored_roster_ops
+from replica.team.roster import Team, TeamReader, fold_team, recovery_keys, stored_roster_ops
 from transports.base import Line
 
 Lanes: TypeAlias = Mapping[str, Sequence[bytes]]
@@ -96,6 +97,8 @@ class Verifier:
         for _ in range(MAX_ROUNDS):
             self._take_claims(lanes, found)
             team = self._reader.read(self._store.db)
+            if team is not None and self._bind_recovered(team, lanes):
+                team = self._reader.read(self._store.db)
             if team is None or not self._round(team, lanes, found, now_ms):
                 return found
         found.held = True
@@ -147,6 +150,39 @@ class Verifier:
             if isinstance(op.body, Admit) and op.replica in team.view.members:
                 named.setdefault(op.body.replica, set()).add(op.body.fingerprint)
         return named
+
+    def _bind_recovered(self, team: Team, lanes: Lanes) -> bool:
+        """Keep the recovery that decides which of several announced keys is a replica's; True where there is one.
+
+        The chain of an undecided id is not read, so the recovery has to be looked for at its beginning (2.4).
+        """
+        db = self._store.db
+        pubs = recovery_keys(stored_roster_ops(db))
+        for replica in sorted(lanes.keys() - team.keys.keys()):
+            for claim in key_claims(replica, lanes[replica]):
+                if claim.roster_op is None:
+                    continue
+                op = RosterOp.of(claim.roster_op, claim.fingerprint)
+                if not isinstance(op.body, Recover) or not any(
+                    verify_recovery(
+                        pub,
+                        op.body.proof,
+                        team=team.view.team_id,
+                        replica=replica,
+                        sign_pub=claim.key.sign_pub,
+                    )
+                    for pub in pubs
+                ):
+                    continue
+                folded = fold_team(db, [op])
+                member = None if folded is None else folded.view.members.get(replica)
+                if member is not None and member.fingerprint == claim.fingerprint:
+                    with self._store.transaction(CommitPoint.CLAIMED):
+                        ops.insert(db, claim.roster_op)
+                        ops.set_position(db, replica, ops.Position(claim.fingerprint, Cursor()))
+                        raise_roster_version(db)
+                    return True
+        return False
 
     def _pin_founding(self, lanes: Lanes, now_ms: int) -> None:
         """Follow a founding when exactly one can be meant (4.5), and keep the roster ops of its founder."""

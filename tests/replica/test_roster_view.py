@@ -1,0 +1,78 @@
+"""What replicas make of recoveries and of changes of hosts (federation wire 5.12, 5.15, 9.1)."""
+
+from crypto.invites import public_of, recovery_code, recovery_proof, recovery_seed
+from crypto.roster.bodies import Action, Recover, SetHosts, SetRecoveryKey
+from replica.records.commits import CommitPoint
+from replica.team import commands
+from replica.team.homes import homes
+from tests.replica.test_team import rival_claim
+from tests.replica.world import Machine, World, exchange
+
+
+def say(machine: Machine, body: Action) -> None:
+    """Sign a roster op whatever the roster thinks of it, and publish it."""
+    with machine.node.store.transaction(CommitPoint.ADMITTED) as db:
+        machine.node.signer.append(db, "roster", body.to_json())
+    machine.sync()
+
+
+def recovery(machine: Machine, team: str, code: str) -> Recover:
+    return Recover(
+        recovery_proof(
+            recovery_seed(code),
+            team=team,
+            replica=machine.me,
+            sign_pub=machine.node.identity.secrets.sign_pub,
+        )
+    )
+
+
+def test_who_holds_the_recovery_code_lets_itself_in_everywhere(w: World) -> None:
+    ada = w.machine("ada")
+    founded = commands.found_team(ada.pass_(), "Orchard")
+    assert founded.recovery_code is not None
+    lost = w.machine("ada", "new")
+    commands.join(lost.pass_(), None)
+    ada.sync()
+    assert ada.node.team is not None
+    say(lost, recovery(lost, ada.node.team.view.team_id, founded.recovery_code))
+    exchange(ada, lost)
+    for machine in (ada, lost):
+        team = machine.node.team
+        assert team is not None
+        assert team.view.is_admin(lost.me)
+        assert team.view.members[lost.me].recovered
+        assert homes(team.view, "human:ada") == tuple(sorted((ada.me, lost.me)))
+
+
+def test_of_two_keys_for_one_id_the_one_that_proves_the_recovery_code_is_its_key(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    seed = b"s" * 32
+    say(ada, SetRecoveryKey(public_of(seed)))
+    lost = w.machine("ada", "new")
+    commands.join(lost.pass_(), None)
+    w.remote.put(lost.me, rival_claim(w.folder, lost.me))
+    exchange(ada, bob)
+    for machine in (ada, bob):
+        assert machine.node.team is not None
+        assert lost.me not in machine.node.team.keys
+    assert ada.node.team is not None
+    say(lost, recovery(lost, ada.node.team.view.team_id, recovery_code(seed)))
+    exchange(ada, bob)
+    for machine in (ada, bob):
+        team = machine.node.team
+        assert team is not None
+        assert team.view.is_admin(lost.me)
+        assert team.keys[lost.me].fingerprint == lost.node.identity.fingerprint
+
+
+def test_a_host_gets_the_mail_of_the_handles_it_hosts_while_it_does(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    say(ada, SetHosts(bob.me, ("carl",)))
+    exchange(ada, bob)
+    ada.send("human:carl", "to carl, at bob's")
+    exchange(ada, bob)
+    assert bob.count("messages") == 1
+    for machine in (ada, bob):
+        assert machine.node.team is not None
+        assert homes(machine.node.team.view, "human:carl") == (bob.me,)
