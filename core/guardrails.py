@@ -17,7 +17,7 @@ from core.host import Host
 from core.inputs import SendInput
 from core.message import Delivery, Message
 from core.store import Store
-from core.store.recent import Window, system_notices_within, turns_within, urgent_within
+from core.store.recent import system_notices_since, turns_since, urgent_since
 from core.timestamp import timestamp
 
 _log = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ def is_over_quota(db: Connection, host: Host, sender: str, now_ms: int, origin: 
     """
     if not _is_held(host, sender, origin):
         return False
-    return urgent_within(db, sender, origin, _window(now_ms)) >= host.limits.urgent_per_hour
+    return urgent_since(db, sender, origin, _start(now_ms)) >= host.limits.urgent_per_hour
 
 
 def check_breaker(
@@ -59,7 +59,7 @@ def check_breaker(
     """
     if not _is_held(host, sender, origin):
         return
-    turns = turns_within(db, target.thread, host.system_address, _window(now_ms))
+    turns = turns_since(db, target.thread, host.system_address, _start(now_ms))
     if turns >= host.limits.agent_turns_per_thread_per_hour:
         raise PausedError(sender, target, turns)
 
@@ -106,7 +106,7 @@ class Breaker:
             _log.warning("no notice that agents pause in thread %s: %s", thread, type(error).__name__)
 
     def _has_told(self, db: Connection, thread: str) -> bool:
-        sent = system_notices_within(db, thread, self.host.system_address, _window(self.clock()))
+        sent = system_notices_since(db, thread, self.host.system_address, _start(self.clock()))
         return any(data_type(data) == BREAKER for data in sent)
 
 
@@ -115,6 +115,5 @@ def _is_held(host: Host, sender: str, origin: str | None) -> bool:
     return not sender.startswith("human:") and (sender != host.system_address or origin is not None)
 
 
-def _window(now_ms: int) -> Window:
-    """The hour that ends now, and as long ahead: what is dated later is of a clock that was wrong, and set back."""
-    return Window(timestamp(now_ms - WINDOW_MS), timestamp(now_ms + WINDOW_MS))
+def _start(now_ms: int) -> str:
+    return timestamp(now_ms - WINDOW_MS)

@@ -6,17 +6,14 @@ reads its window alone.
 """
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Final
 
 from core.message import Data
 from crypto.canonical import parse
 
-_WITHIN: Final = "coalesce(received_at, created_at) BETWEEN ? AND ?"
-_URGENT: Final = (
-    f"SELECT count(*) FROM messages WHERE urgent = 1 AND sender = ? AND origin IS ? AND {_WITHIN}"
-)
-_BY_AGENTS: Final = f"thread = ? AND sender NOT BETWEEN 'human:' AND 'human;' AND {_WITHIN}"
+_SINCE: Final = "coalesce(received_at, created_at) >= ?"
+_URGENT: Final = f"SELECT count(*) FROM messages WHERE urgent = 1 AND sender = ? AND origin IS ? AND {_SINCE}"
+_BY_AGENTS: Final = f"thread = ? AND sender NOT BETWEEN 'human:' AND 'human;' AND {_SINCE}"
 # The system of this host takes no turns; another host's is an agent.
 _TURNS: Final = f"SELECT count(*) FROM messages WHERE {_BY_AGENTS} AND (sender <> ? OR origin IS NOT NULL)"
 _NOTICES: Final = (
@@ -25,29 +22,18 @@ _NOTICES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """The timestamps of the messages that count, the first and the last one included."""
-
-    first: str
-    last: str
-
-
-def urgent_within(db: sqlite3.Connection, sender: str, origin: str | None, window: Window) -> int:
-    """Count the urgent messages of a sender on one replica, None for this one."""
-    (count,) = db.execute(_URGENT, (sender, origin, window.first, window.last)).fetchone()
+def urgent_since(db: sqlite3.Connection, sender: str, origin: str | None, start: str) -> int:
+    """Count the urgent messages of a sender on one replica, None for this one, from a timestamp on."""
+    (count,) = db.execute(_URGENT, (sender, origin, start)).fetchone()
     return int(count)
 
 
-def turns_within(db: sqlite3.Connection, thread: str, system_address: str, window: Window) -> int:
-    """Count a thread's messages from agents and sessions; this host's system is neither."""
-    (count,) = db.execute(_TURNS, (thread, window.first, window.last, system_address)).fetchone()
+def turns_since(db: sqlite3.Connection, thread: str, system_address: str, start: str) -> int:
+    """Count a thread's messages from agents and sessions from a timestamp on; this host's system is neither."""
+    (count,) = db.execute(_TURNS, (thread, start, system_address)).fetchone()
     return int(count)
 
 
-def system_notices_within(
-    db: sqlite3.Connection, thread: str, system_address: str, window: Window
-) -> list[Data]:
-    """Return the data of the notices that this host's system sent into a thread."""
-    rows = db.execute(_NOTICES, (thread, window.first, window.last, system_address))
-    return [parse(data).value for (data,) in rows]
+def system_notices_since(db: sqlite3.Connection, thread: str, system_address: str, start: str) -> list[Data]:
+    """Return the data of the notices that this host's system sent into a thread from a timestamp on."""
+    return [parse(data).value for (data,) in db.execute(_NOTICES, (thread, start, system_address))]

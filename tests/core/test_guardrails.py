@@ -88,23 +88,6 @@ def test_the_quota_counts_the_hour_that_ends_now_its_first_instant_included() ->
     assert urgent(one)
 
 
-def test_what_was_sent_under_a_clock_that_was_set_back_counts_for_no_longer_than_two_hours() -> None:
-    one = limited(urgent=1, turns=1)
-    root = started(one)
-    one.now = NOW + 24 * 365 * HOUR  # and is found to be wrong
-    assert urgent(one)
-    turn(one, root)
-    paused(one, root)
-    one.now = NOW
-    assert urgent(one)
-    turn(one, root)
-    paused(one, root)
-    assert len(notices(one)) == 2
-    one.now = NOW - HOUR // 60  # a clock that is put right by a minute changes nothing
-    assert not urgent(one)
-    paused(one, root)
-
-
 def test_a_replayed_send_says_that_it_was_downgraded() -> None:
     one = limited(urgent=0)
     first = one.engine.send(SESSION, draft(urgent=True, idempotency_key="k"))
@@ -397,8 +380,8 @@ def test_the_guardrails_read_their_window_and_not_the_store() -> None:
         for row in one.store.db.execute(f"EXPLAIN QUERY PLAN {query}")
     }
     assert plans == {
-        "SEARCH messages USING INDEX urgent_by_sender (sender=? AND origin=? AND <expr>>? AND <expr><?)",
-        "SEARCH messages USING INDEX turns_by_thread (thread=? AND <expr>>? AND <expr><?)",
+        "SEARCH messages USING INDEX urgent_by_sender (sender=? AND origin=? AND <expr>>?)",
+        "SEARCH messages USING INDEX turns_by_thread (thread=? AND <expr>>?)",
     }
 
 
