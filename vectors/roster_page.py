@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Final
 
-from vectors.authoring.contests import Actor, Contest, Kind, circles, fold, told
+from vectors.authoring.contests import Actor, Contest, Kind, circle, circles, fold, told, with_a_third
 from vectors.federation_steps import fold_ops
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "roster.md"
@@ -39,7 +39,7 @@ def of_two() -> Iterator[str]:
     yield "| --- |" + " --- |" * len(Kind)
     for one, other in circles(2):
         for kind in Kind:
-            cells = [stands(Contest((one, other), (kind, second))) for second in Kind]
+            cells = [stands(circle((one, other), (kind, second))) for second in Kind]
             who = f"the {one.words} {_DOES[kind]}, the other is the {other.words}"
             yield f"| {who} | " + " | ".join(cells) + " |"
 
@@ -53,14 +53,25 @@ def of_three() -> Iterator[str]:
         yield f"| {first} | {second} | " + " | ".join(f"{third} {_DOES[kind]}" for kind in Kind) + " |"
         yield "| --- | --- |" + " --- |" * len(Kind)
         for kinds in product(Kind, repeat=2):
-            cells = [stands(Contest(actors, (*kinds, last))) for last in Kind]
+            cells = [stands(circle(actors, (*kinds, last))) for last in Kind]
             yield f"| {_DOES[kinds[0]]} | {_DOES[kinds[1]]} | " + " | ".join(cells) + " |"
         yield ""
 
 
+def with_thirds() -> Iterator[str]:
+    """The table of every two who remove each other while a third removes one of them."""
+    yield "| the two | the third removes | " + " | ".join(f"each {_DOES[kind]}" for kind in Kind) + " |"
+    yield "| --- | --- |" + " --- |" * len(Kind)
+    for contests in zip(*(with_a_third(kind) for kind in Kind), strict=True):
+        one, other, third = (_SHORT[actor] for actor in contests[0].actors)
+        target = _SHORT[contests[0].targets[-1]]
+        cells = " | ".join(stands(contest) for contest in contests)
+        yield f"| {one}, {other} | {third} → {target} | {cells} |"
+
+
 def filled(page: str) -> str:
     """A page with its tables as the fold has them."""
-    for name, lines in (("two", of_two()), ("three", of_three())):
+    for name, lines in (("two", of_two()), ("three", of_three()), ("a third", with_thirds())):
         begin, end = BEGIN.format(name), END.format(name)
         before, _, rest = page.partition(begin)
         _, _, after = rest.partition(end)

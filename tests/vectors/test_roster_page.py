@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from vectors.authoring.contests import contests
+from vectors.authoring.contests import Kind, contests, with_a_third
 from vectors.roster_page import PAGE, filled
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "federation"
@@ -28,3 +28,10 @@ def test_every_contest_is_a_vector(size: int, name: str, count: int) -> None:
     ids = {vector["id"] for vector in file["vectors"]}
     assert ids == {f"fed.contest{size}.{contest.id}" for contest in contests(size)}
     assert len(ids) == count
+
+
+def test_every_quarrel_with_a_third_is_a_vector() -> None:
+    file = json.loads((FOLDER / "contests-with-a-third.json").read_text(encoding="utf-8"))
+    ids = {vector["id"] for vector in file["vectors"]}
+    assert ids == {f"fed.contest-third.{each.id}" for kind in Kind for each in with_a_third(kind)}
+    assert len(ids) == 180

@@ -1,8 +1,9 @@
-"""Every contest of two and of three removals in which each remover is removed by another (federation wire 5.E').
+"""The contests of two and of three who remove each other (federation wire 5.E').
 
 The founder, an older and a younger admin, an admin who let itself in with the recovery code, and a member remove
-each other in turn: each by a revocation, a demotion or a cut of hosts, each sparing nothing of the other's
-removal. What should come of it is computed here without a fold, from what takes rights away and who ranks first.
+each other: each by a revocation, a demotion or a cut of hosts, each sparing nothing of the other's removal. Two
+remove each other, or three in a circle, or two each other and a third one of them. What should come of it is
+computed here without a fold, from what takes rights away and who ranks first.
 """
 
 import hashlib
@@ -56,21 +57,19 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """Each of `actors` removes the next one, and the last the first, by the kinds in the same order."""
+    """Each of `actors` removes the one of `targets`, by the one of `kinds`, in the same order."""
 
     actors: tuple[Actor, ...]
+    targets: tuple[Actor, ...]
     kinds: tuple[Kind, ...]
 
     @property
     def id(self) -> str:
         """The last part of the vector's id."""
-        parts = (f"{actor.slug}-{kind.value}" for actor, kind in zip(self.actors, self.kinds, strict=True))
+        parts = [f"{actor.slug}-{kind.value}" for actor, kind in zip(self.actors, self.kinds, strict=True)]
+        if self.targets != _next(self.actors):
+            parts.append(self.targets[-1].slug)
         return "-".join(parts)
-
-    @property
-    def targets(self) -> tuple[Actor, ...]:
-        """Whom each of the actors removes."""
-        return (*self.actors[1:], self.actors[0])
 
     @property
     def title(self) -> str:
@@ -85,6 +84,15 @@ class Contest:
 _VERBS: Final = {Kind.REVOKE: "revokes", Kind.DEMOTE: "demotes", Kind.HOSTS: "cuts the hosts of"}
 
 
+def _next(actors: tuple[Actor, ...]) -> tuple[Actor, ...]:
+    return (*actors[1:], actors[0])
+
+
+def circle(actors: tuple[Actor, ...], kinds: tuple[Kind, ...]) -> Contest:
+    """Each removes the next one, and the last the first."""
+    return Contest(actors, _next(actors), kinds)
+
+
 def circles(size: int) -> Iterator[tuple[Actor, ...]]:
     """Every circle of so many actors, once: the best-ranked first, then round in either direction."""
     for first, *others in combinations(Actor, size):
@@ -97,23 +105,38 @@ def contests(size: int) -> Iterator[Contest]:
     """Every contest of so many."""
     for actors in circles(size):
         for kinds in product(Kind, repeat=size):
-            yield Contest(actors, kinds)
+            yield circle(actors, kinds)
+
+
+def with_a_third(kind: Kind) -> Iterator[Contest]:
+    """Every two who remove each other while a third removes one of them, all by the same kind."""
+    for one, other in combinations(Actor, 2):
+        for third in Actor:
+            for target in (one, other) if third not in (one, other) else ():
+                yield Contest((one, other, third), (other, one, target), (kind,) * 3)
 
 
 def standing(contest: Contest) -> tuple[bool, ...]:
-    """Whether each removal is accepted: a member's never is, and nobody's that an accepted one takes rights from."""
-    count = len(contest.actors)
-    righted = [actor is not Actor.MEMBER for actor in contest.actors]
-    takes = [righted[at] and contest.kinds[at] is not Kind.HOSTS for at in range(count)]
-    start = next(
-        (at for at in range(count) if not takes[at - 1]), 0
-    )  # a full circle begins with the best rank
-    accepted = [False] * count
-    for step in range(count):
-        at = (start + step) % count
-        cut = step > 0 and accepted[at - 1] and takes[at - 1]
-        accepted[at] = righted[at] and not cut
-    return tuple(accepted)
+    """Whether each removal is accepted: a member's never is, and nobody's that an accepted one takes rights from.
+
+    Whoever nobody left can take rights from is decided first; where all that are left go round in a circle, the
+    best-ranked is accepted.
+    """
+    takes: dict[Actor, Actor] = {
+        actor: target
+        for actor, target, kind in zip(contest.actors, contest.targets, contest.kinds, strict=True)
+        if actor is not Actor.MEMBER and kind is not Kind.HOSTS
+    }
+    left: list[Actor] = [actor for actor in Actor if actor in contest.actors and actor is not Actor.MEMBER]
+    accepted: set[Actor] = set()
+    while left:
+        free = (each for each in left if each not in {takes.get(other) for other in left})
+        stands = next(free, left[0])
+        left.remove(stands)
+        accepted.add(stands)
+        if takes.get(stands) in left:
+            left.remove(takes[stands])
+    return tuple(actor in accepted for actor in contest.actors)
 
 
 def told(contest: Contest) -> tuple[Story, list[str]]:
@@ -161,18 +184,16 @@ def fold(contest: Contest) -> Expected:
     """The fold of a contest, told backwards, and what should come of it."""
     story, made = told(contest)
     accepted = [hash_ for hash_, stands in zip(made, standing(contest), strict=True) if stands]
-    revoked = [
-        {"replica": target.replica, "afterSeq": _after(story, hash_), "by": actor.replica}
-        for actor, kind, target, hash_ in zip(
-            contest.actors, contest.kinds, contest.targets, made, strict=True
-        )
-        if kind is Kind.REVOKE and hash_ in accepted
-    ]
+    revoked: dict[str, Json] = {}
+    for actor, kind, target, hash_ in zip(contest.actors, contest.kinds, contest.targets, made, strict=True):
+        if kind is Kind.REVOKE and hash_ in accepted:
+            cut = {"replica": target.replica, "afterSeq": _after(story, hash_), "by": actor.replica}
+            revoked.setdefault(target.replica, cut)
     return ok(
         {"op": "foldRoster", "found": story.found, "ops": story.ops[::-1], "keys": keys(contest)},
         accepted=sorted(accepted),
         void=sorted(set(made) - set(accepted)),
-        revoked=sorted(revoked, key=lambda cut: str(cut["replica"])),
+        revoked=[revoked[replica] for replica in sorted(revoked)],
     )
 
 
@@ -193,3 +214,8 @@ def _capital(text: str) -> str:
 
 TWO: Final[Sequence[Json]] = _vectors(2)
 THREE: Final[Sequence[Json]] = _vectors(3)
+THIRDS: Final[Sequence[Json]] = [
+    vector(f"contest-third.{contest.id}", _capital(contest.title), fold(contest))
+    for kind in Kind
+    for contest in with_a_third(kind)
+]

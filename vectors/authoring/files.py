@@ -25,6 +25,7 @@ AREAS: Final[dict[str, list[Json]]] = {
 CONTESTS: Final = {
     "contests-of-two": contests.TWO,
     "contests-of-three": contests.THREE,
+    "contests-with-a-third": contests.THIRDS,
     "contests-of-sixteen": rosters.KNOTS,
 }
 """Files of many small vectors, which are written one to a line."""
