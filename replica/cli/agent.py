@@ -7,7 +7,7 @@ from core.inputs import ReplyInput
 from core.message import Message
 from crypto.canonical import JsonValue
 from replica.cli.context import Cli, group, pass_cli
-from replica.cli.messages import message_json
+from replica.cli.messages import message_json, replica_text
 from replica.cli.text import quoted
 from replica.host import agents, raising
 from replica.host.agents import Agent
@@ -49,6 +49,7 @@ def approve(cli: Cli, named: str) -> None:
         if found.status == "revoked":
             raise agents.not_pending(found)
         if found.status == "pending":
+            agents.need_registered_at(found, node.me)
             _answer(node, found, "approve")
         now = agents.need(node.store.db, found.address)
     _tell(cli, now, f"{now.address} is {now.status}.")
@@ -61,9 +62,9 @@ def revoke(cli: Cli, named: str) -> None:
     """Let an agent send no more. It may be registered again."""
     with cli.acting() as node:
         found = agents.need(node.store.db, agents.own_address(named, node.handle))
-        if found.status == "pending":
+        if found.status == "pending" and found.replica == node.me:
             _answer(node, found, "deny")
-        elif found.status == "approved":
+        elif found.status != "revoked":
             with node.store.transaction(CommitPoint.AGENT) as db:
                 agents.decide(db, found.address, "revoked")
         now = agents.need(node.store.db, found.address)
@@ -89,17 +90,23 @@ def unmute(cli: Cli, address: str) -> None:
 @agent.command("list")
 @pass_cli
 def list_(cli: Cli) -> None:
-    """List the agents that are registered."""
+    """List the agents that are registered, those of teammates too."""
     with cli.node() as node:
         found = agents.every(node.store.db)
+        where = [replica_text(node, each.replica or node.me) for each in found]
     if cli.as_json:
         cli.screen.document({"agents": [_json(each) for each in found]})
     elif found:
         cli.screen.table(
-            ("agent", "status", "client"),
+            ("agent", "status", "client", "machine"),
             [
-                [each.address, f"{each.status}{', muted' if each.muted else ''}", quoted(each.client)]
-                for each in found
+                [
+                    each.address,
+                    f"{each.status}{', muted' if each.muted else ''}",
+                    quoted(each.client),
+                    machine,
+                ]
+                for each, machine in zip(found, where, strict=True)
             ],
         )
     else:
@@ -137,4 +144,5 @@ def _json(found: Agent) -> dict[str, JsonValue]:
         "client": found.client,
         "status": found.status,
         "muted": found.muted,
+        "replica": found.replica,
     }

@@ -119,13 +119,16 @@ def passes(
     """
     attend = _Attention(node)
     backoff = _Backoff()
+    beginning = True
     with transport_to(node, link, attend.sleep) as transport:
         while True:
             attend.begin()
             try:
                 node.take_up()
                 with sync_pass(screen, node, transport) as sync:
+                    sync.running = beginning
                     report = catch_up(sync, first)
+                beginning = False
             except TransportError as error:
                 yield error
                 backoff.wait()

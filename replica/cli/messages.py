@@ -13,7 +13,7 @@ from replica.host import agents, items
 from replica.node import Node
 from replica.records import remote
 from replica.records.remote import RemoteRow
-from replica.team.homes import homes
+from replica.shared.homes import homes
 
 UNREAD: Final = frozenset((State.HELD, State.PUSHED, State.NOTIFIED))
 """States of mail that its recipient has not read."""
@@ -145,7 +145,7 @@ def kept_here(node: Node, address: str) -> str | None:
     """Why mail to an address stays on this machine; None when that is where it is read, or it goes on."""
     team = node.team
     if address in (node.address, node.host.system_address) or (
-        team is not None and node.me in homes(team.view, address)
+        team is not None and node.me in homes(node.store.db, team.view, address)
     ):
         return None
     match parse_address(address, "to").kind:
@@ -153,6 +153,8 @@ def kept_here(node: Node, address: str) -> str | None:
             return "nobody of that name has a machine in the team"
         case "task" if items.find(node.store.db, address) is None:
             return "there is no work item of that id here"
+        case "task" if team is not None and not homes(node.store.db, team.view, address):
+            return "the work item has neither a live session nor an assignee, so it waits on this machine"
         case "run" if node.host.sessions_here.find(address) is None:
             return "there is no session of that id here"
         case "agent" if agents.find(node.store.db, address) is None:

@@ -6,8 +6,10 @@ from typing import Final
 import click
 
 from core.errors import Code, DmpError, conflict
+from core.timestamp import timestamp
 from crypto.canonical import JsonValue
 from replica.cli.context import Cli, group, pass_cli
+from replica.cli.messages import replica_text
 from replica.cli.outlet import Outlet
 from replica.cli.text import moment
 from replica.host import items, sessions
@@ -15,6 +17,8 @@ from replica.host.attach import Ending, Signals, attend, living
 from replica.host.sessions import Session
 from replica.node import Node
 from replica.records.commits import CommitPoint
+from replica.shared import runs
+from replica.shared.runs import Claim
 
 END_SECONDS: Final = 10.0
 """How long `dmp session end` waits for the process that is the session; it may be giving a message on."""
@@ -127,22 +131,34 @@ def end(cli: Cli, named: str) -> None:
 @session.command("list")
 @pass_cli
 def list_(cli: Cli) -> None:
-    """List the sessions of this machine, the newest last."""
+    """List the sessions of this machine, and then those that teammates tell of, each by age, the newest last."""
     with cli.node() as node:
         here = node.host.sessions_here
         found = [(each, here.is_live(each.address)) for each in here.every()]
+        told_of = [_told_of(claim) for claim in runs.bound(node.store.db) if claim.replica != node.me]
+        found += [(each, each.marked_live) for each in told_of]
+        where = [replica_text(node, each.replica or node.me) for each, _ in found]
     if cli.as_json:
         cli.screen.document({"sessions": [_json(each, live=live) for each, live in found]})
     elif found:
         cli.screen.table(
-            ("session", "work item", "state", "made"),
+            ("session", "work item", "state", "made", "machine"),
             [
-                [each.address, each.task or "(auxiliary)", _state(each, live), moment(each.started_at or "")]
-                for each, live in found
+                [
+                    *(each.address, each.task or "(auxiliary)", _state(each, live)),
+                    *(moment(each.started_at or ""), machine),
+                ]
+                for (each, live), machine in zip(found, where, strict=True)
             ],
         )
     else:
         cli.screen.say("No sessions.")
+
+
+def _told_of(claim: Claim) -> Session:
+    """A teammate's session, by what its machine tells of it."""
+    ended = None if claim.live else timestamp(claim.latest.ms)
+    return Session(claim.run, claim.task, claim.replica, claim.live, timestamp(claim.first.ms), ended)
 
 
 def _make(node: Node, task: str | None, address: str | None) -> Session:
@@ -170,6 +186,7 @@ def _json(one: Session, *, live: bool) -> dict[str, JsonValue]:
         "address": one.address,
         "task": one.task,
         "live": live,
+        "replica": one.replica,
         "startedAt": one.started_at,
         "endedAt": one.ended_at,
     }

@@ -103,8 +103,8 @@ def register(
 ) -> Agent:
     """Register an agent as pending, inside an open transaction; one that is pending stays as it was.
 
-    One that was revoked asks anew. Raises DmpError: `conflict` on `agent` for one that is approved, `invalid`
-    on `client`.
+    One that was revoked asks anew. Raises DmpError: `conflict` on `agent` for one that is approved, or waits to be
+    on another machine; `invalid` on `client`.
     """
     if not 1 <= len(client) <= MAX_CLIENT or is_blank(client) or not is_one_line(client):
         raise invalid(
@@ -114,6 +114,7 @@ def register(
     if known is not None and known.status == "approved":
         raise conflict("agent", f"{address} is approved already")
     if known is not None and known.status == "pending":
+        need_registered_at(known, replica)
         return known
     fields: dict[str, JsonValue] = {
         "displayName": address.rpartition("/")[2],
@@ -130,6 +131,12 @@ def ask_anew(db: sqlite3.Connection, random: Callable[[int], bytes], address: st
     """Let a registration be asked about by another gate, inside an open transaction; its old one counts no more."""
     registers.edit(db, KIND, address, {"registration": random(_TOKEN_BYTES).hex()})
     return need(db, address)
+
+
+def need_registered_at(agent: Agent, replica: str) -> None:
+    """Check that an agent was registered on this machine. Raises DmpError `conflict` on `agent`."""
+    if agent.replica not in (None, replica):
+        raise conflict("agent", f"{agent.address} is registered on another machine; approve it there")
 
 
 def decide(db: sqlite3.Connection, address: str, status: AgentStatus) -> None:

@@ -148,11 +148,12 @@ def address_of(text: str, field: str = "task") -> str:
 
 
 def _read(address: str, fields: Mapping[str, JsonValue]) -> WorkItem:
-    """Read what registers hold; teammates write them too, so a value of another type counts as none."""
+    """Read what registers hold; teammates write them too, so a value of another type counts as none, and a text is read
+    as one line of a title's length."""
 
     def text(name: str) -> str | None:
         value = fields.get(name)
-        return value if isinstance(value, str) else None
+        return " ".join(value[:MAX_TITLE_BYTES].split()) if isinstance(value, str) else None
 
     labels = fields.get("labels")
     return WorkItem(

@@ -20,6 +20,7 @@ from replica.host import agents, effects, items
 from replica.host.config import Config, read_config
 from replica.host.sessions import Sessions
 from replica.records.meta import Meta, get
+from replica.shared import runs
 from replica.team.homes import SYSTEM_ADDRESS
 from replica.team.roster import TeamReader
 
@@ -95,10 +96,15 @@ class PersonHost:
 
     def work_item(self, session: str) -> str | None:
         found = self.sessions_here.find(session)
-        return None if found is None else found.task
+        if found is not None:
+            return found.task
+        claim = runs.binding(self._db, session).claim
+        return None if claim is None else claim.task
 
     def sessions(self, work_item: str) -> Collection[str]:
-        return [session.address for session in self.sessions_here.of(work_item)]
+        here = [session.address for session in self.sessions_here.of(work_item)]
+        elsewhere = [claim.run for claim in runs.of_work_item(self._db, work_item)]
+        return list(dict.fromkeys((*here, *elsewhere)))
 
     def implicit_members(self, channel: str) -> Collection[str]:
         if not channel.startswith(EPIC):

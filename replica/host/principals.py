@@ -28,6 +28,9 @@ def sender(node: Node, address: str | None) -> Sender:
         case "agent":
             if parsed.operator != node.handle or address == node.host.system_address:
                 raise forbidden("from", f"you are {node.address}; your agents are agent:{node.handle}/NAME")
+            found = agents.find(node.store.db, address)
+            if found is not None and found.replica not in (None, node.me):
+                raise forbidden("from", f"{address} is registered on another machine, and sends from there")
         case _:
             raise forbidden(
                 "from", f"you are {node.address}; send as yourself, a session or an agent of yours"

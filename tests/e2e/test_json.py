@@ -124,13 +124,13 @@ def test_documents_of_a_host(run: Run, town: Town) -> None:
     assert (closed["closed"], closed["choice"]) == ("Gone.", None)
 
     session = run(zoe, "session", "start")["session"]
-    assert session.keys() == {"address", "task", "live", "startedAt", "endedAt"}
+    assert session.keys() == {"address", "task", "live", "replica", "startedAt", "endedAt"}
     assert run(zoe, "session", "list") == {"sessions": [session]}
     assert run(zoe, "session", "end", session["address"]) == {"session": session, "wasLive": False}
 
     registered = run(zoe, "agent", "register", "claude", "--client", "x")
     assert registered.keys() == {"agent", "gate"}
-    assert registered["agent"].keys() == {"address", "client", "status", "muted"}
+    assert registered["agent"].keys() == {"address", "client", "status", "muted", "replica"}
     approved = run(zoe, "agent", "approve", "claude")
     assert approved == {"agent": {**registered["agent"], "status": "approved"}}
     assert run(zoe, "agent", "list") == {"agents": [approved["agent"]]}
