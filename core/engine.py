@@ -19,7 +19,7 @@ from core.ids import Ulids
 from core.inputs import ReplyInput, Sender, SendInput
 from core.message import Delivery, Message, State
 from core.outbox import Outbox
-from core.planning import collapse, plan, refuse_export, resolve, rewrite
+from core.planning import Planned, collapse, plan, refuse_export, resolve, rewrite
 from core.reading import Reads
 from core.store import Store
 from core.store import deliveries as delivery_rows
@@ -126,7 +126,8 @@ class Engine(Reads):
             self._gates.apply(gate, message)
         dispatched = self.announce(message, deliveries)
         if message.wake == "request":
-            self.waking.consider(message, dispatched)
+            may_wake = self.federation.may_wake
+            self.waking.consider(message, [each for each in dispatched if may_wake(message, each.recipient)])
             dispatched = tuple(self.deliveries(message.id))  # a session may have started, and taken some
         return Sent(message, dispatched, downgraded=downgraded)
 
@@ -250,15 +251,18 @@ class Engine(Reads):
         Returns the deliveries it claimed as they are after their dispatch.
         """
         with self.store.transaction(CommitPoint.SESSION_START) as db:
-            now = timestamp(self.clock())
+            now_ms = self.clock()
+            now = timestamp(now_ms)
+            for message, via in self.federation.take_over(work_item):
+                deliver(db, self.federation, self.ids, message, [Planned(work_item, via, State.HELD)], now_ms)
             claimed: list[tuple[Message, Delivery]] = []
             addresses = {work_item, session, *self.host.sessions(work_item)}
             for delivery in delivery_rows.held_deliveries(db, addresses):
-                message = self.message(delivery.message)
-                assert message is not None
-                bound = move(db, self.federation, message, delivery, State.SENDING, session, now)
+                held = self.message(delivery.message)
+                assert held is not None
+                bound = move(db, self.federation, held, delivery, State.SENDING, session, now)
                 assert bound is not None
-                claimed.append((message, bound))
+                claimed.append((held, bound))
         return self._outbox.dispatch_all(claimed)
 
     # Steps of a send

@@ -50,6 +50,15 @@ class Federation(Protocol):
     def stored(self, message: Message, placements: Sequence[tuple[Target, Placement]], /) -> None:
         """Record what a local send asks of other replicas. Not called for a close, which never travels."""
 
+    def may_wake(self, message: Message, recipient: str, /) -> bool:
+        """Return whether this host is the one that may wake a recipient of a local send (section F.4)."""
+
+    def take_over(self, work_item: str, /) -> Sequence[tuple[Message, Via]]:
+        """Return mail that other replicas hold for a work item whose session starts here, with its route.
+
+        From here on it is this host's to deliver.
+        """
+
     def moved(self, delivery: Delivery, message: Message, /) -> None:
         """Note a delivery in a new state, its first one included; never called for `sending`."""
 
@@ -74,6 +83,12 @@ class Alone:
 
     def stored(self, _message: Message, _placements: Sequence[tuple[Target, Placement]]) -> None:
         """Do nothing: nobody else needs it."""
+
+    def may_wake(self, _message: Message, _recipient: str) -> bool:
+        return True
+
+    def take_over(self, _work_item: str) -> Sequence[tuple[Message, Via]]:
+        return ()
 
     def moved(self, _delivery: Delivery, _message: Message) -> None:
         """Do nothing: nobody else waits for it."""

@@ -19,6 +19,7 @@ from replica.chain.guard import check_chain, pause_reason, remember_signing
 from replica.chain.publish import already_there, mark_published, unpublished_lines, withdraw_from_leavers
 from replica.chain.sign import sign_outbox
 from replica.chain.verify import Verifier
+from replica.mail.hand_on import hand_on_held
 from replica.node import Node
 from replica.records import outbox, problems
 from replica.records.commits import CommitPoint
@@ -166,6 +167,7 @@ class SyncPass:
                 if self.running is not None:
                     sign_presence(node, team, beginning=self.running)
                     self.running = False
+                hand_on_held(node, team)
                 sign_outbox(node, team)
             remember_signing(node)
             acks = acks_to_publish(node, team)

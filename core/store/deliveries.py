@@ -125,6 +125,12 @@ def move_delivery(
     return Delivery(delivery.id, delivery.message, delivery.recipient, delivery.via, state, session, now)
 
 
+def remove_held(db: sqlite3.Connection, delivery: Delivery) -> bool:
+    """Take out a delivery that another replica made; False when it is not held any more."""
+    removed = db.execute("DELETE FROM deliveries WHERE id = ? AND state = 'held'", (delivery.id,)).rowcount
+    return removed > 0
+
+
 def claim_delivery(db: sqlite3.Connection, delivery: Delivery, owner: str | None, me: str) -> bool:
     """Make a `sending` delivery that was read with an owner this one's; False when it has changed meanwhile."""
     return db.execute(_CLAIM, (me, delivery.id, delivery.session, owner)).rowcount > 0

@@ -19,7 +19,6 @@ from replica.chain.clock import adopt_reading
 from replica.chain.quotas import take_from_quota
 from replica.chain.verify import Verified
 from replica.mail.missing import content_missing
-from replica.mail.notices import announce
 from replica.mail.outcome import Outcome, Verdict
 from replica.mail.receive import Receiver
 from replica.mail.refusals import queue_refusal
@@ -127,7 +126,7 @@ class Applier:
             for replica in moved:
                 lane = lanes[replica]
                 ops.set_position(db, replica, ops.Position(lane.fingerprint, Cursor(lane.head)))
-        announce(self.node.engine, receiver.announcements)
+        receiver.announce()
 
     def _one(
         self,
@@ -248,8 +247,8 @@ class Applier:
             db.execute("ROLLBACK TO op")
             del receiver.announcements[announced:]
         db.execute("RELEASE op")
-        if outcome.verdict is Verdict.REFUSED and outcome.message is not None:
-            queue_refusal(db, self.node, outcome.message, op.replica, outcome.reason)
+        if outcome.message is not None and outcome.origin is not None:
+            queue_refusal(db, self.node, outcome.message, outcome.origin, outcome.reason)
         return outcome
 
     def _fill_missing(self, team: Team, verified: Verified, result: Applied) -> None:
@@ -273,7 +272,7 @@ class Applier:
                 if outcome.subject:
                     self._note(db, outcome, op)
                 self._record(db, op, outcome, result)
-            announce(self.node.engine, receiver.announcements)
+            receiver.announce()
 
     def _retry_parked(self, team: Team, result: Applied) -> None:
         """Try parked ops again, the least tried of each publisher first, at most RETRIES of each."""
@@ -304,7 +303,7 @@ class Applier:
                         self._note(db, outcome, op)
                     result.applied += outcome.verdict is Verdict.APPLIED
                     result.refused += outcome.verdict is Verdict.REFUSED
-            announce(self.node.engine, receiver.announcements)
+            receiver.announce()
 
     def _note_faults(self, team: Team, lanes: dict[str, _Lane], verified: Verified) -> None:
         """Record where chains halt, stall or wait for time to come; forget what is over.

@@ -14,6 +14,8 @@ from core.store.messages import message_by_id
 from crypto.canonical import JsonValue
 from crypto.op import OpError
 from crypto.sealing import MAX_RECIPIENTS, can_seal_to
+from replica.mail.carried import FORWARD
+from replica.mail.hand_on import forward_of
 from replica.mail.notices import Announcement, announce
 from replica.mail.refusals import home_refused
 from replica.node import Node
@@ -83,6 +85,8 @@ def _sign_group(
     recipients = _still_readers(node, team, row.readers)
     if row.kind is outbox.Kind.STATE:
         return _append(db, node, recipients, {"entries": [entry.content for entry in group]}, group)
+    if row.kind is outbox.Kind.FORWARD:
+        return _sign_forward(db, node, recipients, row)
     message = message_by_id(db, row.content["message"])
     assert message is not None
     payload: JsonValue = {"message": message.as_sent().to_json(), "targets": row.content["targets"]}
@@ -94,6 +98,22 @@ def _sign_group(
         for reader in sorted(recipients):
             home_refused(db, node, team, message, reader, TOO_LARGE, announcements)
         return 0
+
+
+def _sign_forward(
+    db: sqlite3.Connection, node: Node, recipients: Mapping[str, bytes], row: outbox.Row
+) -> int:
+    """Sign the forward of one message for one replica; none where what brought it is gone, or fits no op."""
+    found = forward_of(db, node, row.content["message"])
+    if found is None or len(recipients) != 1:
+        return 0
+    original, key = found
+    payload: JsonValue = {"target": row.content["target"], "key": key}
+    try:
+        node.signer.append_sealed(db, "mail", payload, dict(recipients), [row], body={FORWARD: original})
+    except OpError:
+        return 0
+    return 1
 
 
 def _append(

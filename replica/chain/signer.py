@@ -34,10 +34,12 @@ class Signer:
         payload: JsonValue,
         recipients: dict[str, bytes],
         rows: Sequence[outbox.Row],
+        *,
+        body: JsonValue | Absent = ABSENT,
     ) -> Op:
         """Seal `payload` to the sealing keys of `recipients`, sign and append, inside an open transaction.
 
-        `rows` are the outbox rows it is made from.
+        `rows` are the outbox rows it is made from; `body` is what a forward carries in the clear.
         """
         place = next_place(db, self.identity.replica)
         sealed = seal(
@@ -49,7 +51,7 @@ class Signer:
             random=self.random,
         )
         rows_json = json.dumps([[row.kind, row.content] for row in rows])
-        return self._append(db, place, type_, ABSENT, sealed, rows_json)
+        return self._append(db, place, type_, body, sealed, rows_json)
 
     def _append(
         self,

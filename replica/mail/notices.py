@@ -5,18 +5,26 @@ its own and names in its refs the message it is about (F.5).
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from core.delivering import deliver
 from core.engine import Engine
 from core.federation import Placement, Target
+from core.guardrails import PausedError
 from core.message import Delivery, Message, Ref, Via
 from core.planning import plan_received
 from core.store.messages import insert_message, last_message_id
 from core.timestamp import timestamp
 
-Announcement = tuple[Message, Sequence[Delivery]]
-"""A committed message and its deliveries here, for `Engine.announce` after the commit."""
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """A committed message and its deliveries here, and which recipients this replica may wake for it."""
+
+    message: Message
+    deliveries: Sequence[Delivery]
+    wakes: Collection[str] = ()
 
 
 def notice(
@@ -46,10 +54,17 @@ def notice(
     planned = plan_received(engine.host, to, Via.DIRECT, False) if placement.local else None
     deliveries = deliver(db, engine.federation, engine.ids, message, [planned] if planned else [], now_ms)
     engine.federation.stored(message, [(target, placement)])
-    return message, deliveries
+    return Announcement(message, deliveries)
 
 
-def announce(engine: Engine, announcements: Iterable[Announcement]) -> None:
-    """Publish and dispatch what was committed."""
-    for message, deliveries in announcements:
-        engine.announce(message, deliveries)
+def announce(
+    engine: Engine, announcements: Iterable[Announcement], paused: Iterable[PausedError] = ()
+) -> None:
+    """Publish, dispatch and wake for what was committed, and tell of replies that the breaker `paused`."""
+    for each in announcements:
+        dispatched = engine.announce(each.message, each.deliveries)
+        engine.waking.consider(
+            each.message, [delivery for delivery in dispatched if delivery.recipient in each.wakes]
+        )
+    for refused in paused:
+        engine.breaker.tell(refused)

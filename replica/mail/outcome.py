@@ -21,7 +21,7 @@ class Verdict(Enum):
 class Outcome:
     """A verdict, and what a person is told: `subject` names the problem, "" for none.
 
-    `message` is the id of the message a refusal is about, for its origin. `again` tells of something parked that
+    `message` is the id of the message a refusal is about, for its `origin`. `again` tells of something parked that
     this replica may be able to judge later by itself, without news from anybody.
     """
 
@@ -30,6 +30,7 @@ class Outcome:
     reason: str = ""
     message: str | None = None
     again: bool = False
+    origin: str | None = None
 
     APPLIED: ClassVar["Outcome"]
     NOTHING: ClassVar["Outcome"]
@@ -41,9 +42,9 @@ class Outcome:
         return cls(Verdict.DROPPED, subject, reason)
 
     @classmethod
-    def refused(cls, subject: str, reason: str, message: str | None = None) -> "Outcome":
+    def refused(cls, subject: str, reason: str, message: str, origin: str) -> "Outcome":
         """Refused by the protocol."""
-        return cls(Verdict.REFUSED, subject, reason, message)
+        return cls(Verdict.REFUSED, subject, reason, message, origin=origin)
 
     @classmethod
     def parked(cls, subject: str, reason: str, *, again: bool = True) -> "Outcome":

@@ -33,6 +33,8 @@ class MailTarget:
     recipient: str
     via: Via
     homes: tuple[str, ...]
+    wake_at: str | None = None
+    """The one of its homes that may wake it, of a work item that a message asks to wake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,14 @@ class MailPayload:
 
     message: Message
     targets: tuple[MailTarget, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardPayload:
+    """The recipient that a mail op is handed on for, and the key of that op's content as base64url."""
+
+    target: str
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +110,21 @@ def _target(item: JsonValue, field: str) -> MailTarget:
     names = [home for home in homes if isinstance(home, str) and REPLICA_ID.fullmatch(home)]
     if len(names) != len(homes):
         raise invalid(f"{field}.homes", "homes is a list of replica ids")
-    return MailTarget(recipient, Via(via), tuple(names))
+    wake_at = content.get("wakeAt")
+    if wake_at is not None and (not isinstance(wake_at, str) or not REPLICA_ID.fullmatch(wake_at)):
+        raise invalid(f"{field}.wakeAt", "wakeAt is the id of a replica")
+    return MailTarget(recipient, Via(via), tuple(names), wake_at)
+
+
+def parse_forward(payload: JsonValue) -> ForwardPayload:
+    """Read the payload of a forward. Raises DmpError `invalid` naming the member at fault."""
+    content = _object(payload, "payload")
+    target, key = content.get("target"), content.get("key")
+    if not isinstance(target, str):
+        raise invalid("target", "a forward is for one recipient's address")
+    if not isinstance(key, str):
+        raise invalid("key", "a forward brings the key of what it hands on")
+    return ForwardPayload(parse_address(target, "target").text, key)
 
 
 def parse_state(payload: JsonValue) -> list[StateEntry]:

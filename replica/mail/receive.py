@@ -1,4 +1,4 @@
-"""Receiving mail: the path of one op, in the order of F.5.
+"""Receiving mail: the path of one message, in the order of F.5.
 
 The op, its chain and its publisher's standing are verified by now. A refusal in any step stores nothing of the
 message; its origin is told, except where the message should never have been said at all (a publisher that
@@ -6,61 +6,74 @@ does not speak for its sender). What cannot be judged yet is kept and tried agai
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from core.answering import store_answer
 from core.delivering import deliver
 from core.errors import Code, DmpError, conflict, forbidden, not_found
-from core.message import Message
-from core.participation import participates
-from core.planning import plan_received
+from core.guardrails import PausedError, check_breaker, is_over_quota
+from core.inputs import Sender
+from core.message import Delivery, Message, Via, thread_order
+from core.participation import authorize
+from core.planning import Planned, plan_received
 from core.received import check_thread, same_message, validate_received
-from core.store.messages import insert_message, message_by_id
+from core.store.messages import insert_message, message_by_id, messages_of_thread
 from core.timestamp import timestamp
-from crypto.canonical import JsonError, JsonValue
+from crypto.canonical import JsonError
 from crypto.clock import MAX_CLOCK_LEAD_MS, Reading
-from crypto.op import ABSENT, Op
-from crypto.sealing import SealError, open_sealed
+from crypto.op import Op
+from crypto.sealing import SealError
 from replica.chain.quotas import take_from_quota
+from replica.mail.carried import Carried, UnreadError, carried
 from replica.mail.local_only import refuse_local_only
-from replica.mail.notices import Announcement
+from replica.mail.notices import Announcement, announce
 from replica.mail.outcome import Outcome
-from replica.mail.payloads import MailPayload, MailTarget, parse_mail
+from replica.mail.participants import takes_part
+from replica.mail.payloads import MailTarget
+from replica.mail.placing import is_home, placed
 from replica.mail.settlement import answer_arrived, has_room, question_arrived
 from replica.mail.speaks_for import Speech, speaks_for
 from replica.node import Node
 from replica.records import remote
-from replica.shared.homes import homes
 from replica.team.homes import SYSTEM_ADDRESS, never_federates
 from replica.team.roster import Team
 
 
 @dataclass(slots=True)
 class Receiver:
-    """Receives the mail of one batch. `announcements` is what to publish and dispatch after its commit."""
+    """Receives the mail of one batch. `announcements` and `paused` are what to do after its commit: `announce`."""
 
     node: Node
     team: Team
     announcements: list[Announcement] = field(default_factory=list)
+    paused: list[PausedError] = field(default_factory=list)
+
+    def announce(self) -> None:
+        """Publish, push, notify and wake for what was committed (steps 9 and 10)."""
+        announce(self.node.engine, self.announcements, self.paused)
 
     def receive(self, db: sqlite3.Connection, op: Op) -> Outcome:
         """Apply one mail op addressed to this replica, inside an open transaction."""
-        if op.body is not ABSENT:
-            return Outcome.KEPT  # a forward: kept for a build that judges them
         try:
-            payload = parse_mail(open_op(self.node, op))
-        except (SealError, DmpError) as error:
+            mail = carried(db, self.node, self.team, op)
+        except UnreadError:
+            return Outcome.parked(
+                f"op:{op.replica}:{op.seq}", "hands on an op that has not arrived; kept", again=False
+            )
+        except (SealError, DmpError, ValueError) as error:
             return Outcome.dropped(f"malformed:{op.replica}", f"mail that cannot be read: {error}")
-        message = replace(payload.message, origin=op.replica, received_at=self.node.now())
-        early = self._clock(op, message)
+        message, origin = mail.message, mail.op.replica
+        if mail.target is not None and not is_home(db, self.team, self.node.me, mail.target):
+            return Outcome.dropped(f"mail-drop:{op.replica}", "mail handed on for who does not live here")
+        early = self._clock(op, mail)
         if early is not None:
             return early
-        match speaks_for(db, self.team, op, message):
+        match speaks_for(db, self.team, self.node.me, origin, mail.op.seq, message):
             case Speech.NO:
                 return Outcome.dropped(
-                    f"speaks-for:{op.replica}",
-                    f"{self.team.describe(op.replica)} does not speak for the sender it named; dropped",
+                    f"speaks-for:{origin}",
+                    f"{self.team.describe(origin)} does not speak for the sender it named; dropped",
                 )
             case Speech.UNKNOWN:
                 return Outcome.parked(
@@ -69,16 +82,18 @@ class Receiver:
                     again=False,
                 )
         try:
-            return self._steps(db, op, message, payload)
+            return self._steps(db, op, mail)
         except DmpError as error:
             if error.code is Code.UNAVAILABLE:
                 raise  # this machine's own trouble is no refusal
-            return Outcome.refused(f"mail-drop:{op.replica}", str(error), message.id)
+            if isinstance(error, PausedError):
+                self.paused.append(error)
+            return Outcome.refused(f"mail-drop:{origin}", str(error), message.id, origin)
 
-    def _clock(self, op: Op, message: Message) -> Outcome | None:
+    def _clock(self, op: Op, mail: Carried) -> Outcome | None:
         """A message's clock may lead neither its op's nor this machine's by more than the lead allowed."""
-        reading = Reading.parse(message.hlc or "")
-        if reading.ms > op.hlc.ms + MAX_CLOCK_LEAD_MS:
+        reading = Reading.parse(mail.message.hlc or "")
+        if reading.ms > mail.op.hlc.ms + MAX_CLOCK_LEAD_MS:
             return Outcome.dropped(f"malformed:{op.replica}", "mail dated later than the op that carries it")
         if reading.ms > self.node.wall() + MAX_CLOCK_LEAD_MS:
             return Outcome.parked(
@@ -87,111 +102,139 @@ class Receiver:
             )
         return None
 
-    def _steps(self, db: sqlite3.Connection, op: Op, message: Message, payload: MailPayload) -> Outcome:
-        host, federation = self.node.engine.host, self.node.engine.federation
+    def _steps(self, db: sqlite3.Connection, op: Op, mail: Carried) -> Outcome:
+        host, message, origin = self.node.engine.host, mail.message, mail.op.replica
         # 1. Duplicate
         stored = message_by_id(db, message.id)
         if stored is not None:
-            return self._duplicate(db, op, stored, message)
+            return self._duplicate(db, mail, stored)
         replied = None if message.reply_to is None else message_by_id(db, message.reply_to)
         root = message_by_id(db, message.thread)
         check_thread(message, replied, root)
         # 2. Local-only
         refuse_local_only(message, replied, root, "to")
-        if any(_is_local(target.recipient) for target in payload.targets):
+        if any(_is_local(target.recipient) for target in mail.targets):
             raise forbidden("to", "that recipient is never reached through federation")
-        # 3. Authorize the sender: speaks_for parked every agent whose registration is not replicated here.
+        # 3. Authorize the sender
+        authorize(host, Sender(message.sender))
         # 4. Participation
         joined = replied or root
-        if joined is not None and not (
-            participates(db, host, federation, message.sender, joined) and _is_own(op, message, joined)
-        ):
+        if joined is not None and not takes_part(db, self.node.engine, message, origin, joined):
             raise not_found("replyTo", "the sender takes no part in the message it replies to")
         # 5. Validate as received
         validate_received(host, message, replied)
-        if not take_from_quota(db, op.replica, "targets", self.node.wall(), len(payload.targets)):
+        if not take_from_quota(db, origin, "targets", self.node.wall(), len(mail.targets)):
             return Outcome.wait(
-                f"quota:{op.replica}",
-                f"{self.team.describe(op.replica)} names more recipients than one hour's quota",
+                f"quota:{origin}",
+                f"{self.team.describe(origin)} names more recipients than one hour's quota",
             )
-        # 7. Answers settle at the question's origin; 8. plan; 9. commit
-        self._store(db, op, message, payload.targets, replied)
-        return Outcome.APPLIED
-
-    def _duplicate(self, db: sqlite3.Connection, op: Op, stored: Message, message: Message) -> Outcome:
-        try:
-            same = same_message(stored, message) and stored.origin == op.replica
-        except JsonError:
-            same = False
-        if not same:
-            raise conflict("id", "another message has this id here")
-        remote.set_readers(db, stored.id, self._readers(op))
-        return Outcome.NOTHING
-
-    def _store(
-        self,
-        db: sqlite3.Connection,
-        op: Op,
-        message: Message,
-        targets: Sequence[MailTarget],
-        replied: Message | None,
-    ) -> None:
-        engine = self.node.engine
-        now_ms = self.node.wall()
-        if message.kind == "answer" and message.reply_to is not None:
-            if not has_room(db, message.reply_to, op.replica):
-                raise DmpError(Code.LIMITED, "more answers to one question than are kept", "replyTo")
-            message = store_answer(db, engine.federation, message, replied, timestamp(now_ms))
-        else:
-            insert_message(db, message)
-        remote.set_readers(db, message.id, self._readers(op))
-        planned = []
-        for target in targets:
-            here, elsewhere = self._place(op.replica, target)
-            if here:
-                start = plan_received(engine.host, target.recipient, target.via, False)
-                if start is not None:
-                    planned.append(start)
-            else:
-                row = remote.forwarded(message.id, target.recipient, target.via, elsewhere, timestamp(now_ms))
-                remote.insert(db, row)
-        deliveries = deliver(db, engine.federation, engine.ids, message, planned, now_ms)
-        self.announcements.append((message, deliveries))
+        # 6. The breaker and the urgent quota, by arrival
+        message = self._guarded(db, message, joined)
+        # 7. Answers settle at the question's origin
+        message = self._stored(db, message, replied, origin)
+        # 8. Plan each target, 9. commit
+        remote.set_readers(db, message.id, self._readers(mail))
+        remote.set_carrier(db, message.id, op.replica, op.seq)
+        deliveries = self._plan(db, message, mail)
+        # 10. Wake where this replica is named
+        wakes = {target.recipient for target in mail.targets if target.wake_at == self.node.me}
+        self.announcements.append(Announcement(message, deliveries, wakes))
         if message.standing is not None:
             self.announcements += answer_arrived(db, self.node, message, replied)
         if message.takes_answer:
             question_arrived(db, self.node, message)
+        return Outcome.APPLIED
 
-    def _place(self, origin: str, target: MailTarget) -> tuple[bool, tuple[str, ...]]:
-        """Whether this replica delivers a target, by its own computation, and which others do."""
-        computed = homes(self.node.store.db, self.team.view, target.recipient)
-        named = {home for home in target.homes if home in self.team.view.members}
-        if origin in computed:
-            named.add(origin)
-        me = self.node.me
-        return me in named and me in computed, tuple(sorted(named - {me}))
+    def _duplicate(self, db: sqlite3.Connection, mail: Carried, stored: Message) -> Outcome:
+        """What is here already adds no recipients; but one it was handed on for is delivered now (9.D2)."""
+        try:
+            same = same_message(stored, mail.message) and stored.origin == mail.op.replica
+        except JsonError:
+            same = False
+        if not same:
+            raise conflict("id", "another message has this id here")
+        remote.set_readers(db, stored.id, self._readers(mail))
+        row = None if mail.target is None else remote.row_of(db, stored.id, mail.target)
+        if row is None:
+            return Outcome.NOTHING
+        remote.remove(db, row)
+        planned = self._start(stored, row.recipient, Via(row.via))
+        deliveries = self._deliver(db, stored, planned)
+        wakes = {row.recipient} if row.wake_at == self.node.me else ()
+        self.announcements.append(Announcement(stored, deliveries, wakes))
+        return Outcome.APPLIED
 
-    def _readers(self, op: Op) -> set[str]:
-        return set(op.to or ()) - {self.node.me}
+    def _guarded(self, db: sqlite3.Connection, message: Message, joined: Message | None) -> Message:
+        """Refuse an agent's reply in a thread where agents had their turns, and note what is over its quota.
 
+        Where neither the message replied to nor the root is here, what is here of the thread stands for them.
+        """
+        host, now_ms = self.node.engine.host, self.node.wall()
+        if message.reply_to is not None:
+            said = joined or max(messages_of_thread(db, message.thread), key=thread_order, default=None)
+            if said is not None:
+                check_breaker(db, host, message.sender, said, now_ms, message.origin)
+        over = message.urgent and is_over_quota(db, host, message.sender, now_ms, message.origin)
+        return replace(message, demoted=True) if over else message
 
-def open_op(node: Node, op: Op) -> JsonValue:
-    """Decrypt an op's payload. Raises SealError."""
-    return open_sealed(
-        op.sealed,
-        replica=op.replica,
-        seq=op.seq,
-        type=op.type,
-        me=node.me,
-        private=node.identity.secrets.seal_private,
-    )
+    def _stored(
+        self, db: sqlite3.Connection, message: Message, replied: Message | None, origin: str
+    ) -> Message:
+        """Store a message, an answer as what it becomes here; return it so."""
+        if message.kind != "answer" or message.reply_to is None:
+            insert_message(db, message)
+            return message
+        if not has_room(db, message.reply_to, origin):
+            raise DmpError(Code.LIMITED, "more answers to one question than are kept", "replyTo")
+        return store_answer(db, self.node.engine.federation, message, replied, timestamp(self.node.wall()))
+
+    def _plan(self, db: sqlite3.Connection, message: Message, mail: Carried) -> Sequence[Delivery]:
+        """Store a delivery for each target that lives here, and a remote row for every other."""
+        planned: list[Planned] = []
+        for target in mail.targets:
+            here, elsewhere = self._place(db, mail, target)
+            if here:
+                planned += self._start(message, target.recipient, target.via)
+            else:
+                at = timestamp(self.node.wall())
+                row = remote.forwarded(
+                    message.id, target.recipient, target.via, elsewhere, at, target.wake_at
+                )
+                remote.insert(db, row)
+        return self._deliver(db, message, planned)
+
+    def _place(
+        self, db: sqlite3.Connection, mail: Carried, target: MailTarget
+    ) -> tuple[bool, tuple[str, ...]]:
+        if target.recipient == mail.target:
+            return True, ()
+        return placed(db, self.team, self.node.me, mail.op.replica, target)
+
+    def _start(self, message: Message, recipient: str, via: Via) -> list[Planned]:
+        host = self.node.engine.host
+        muted = message.sender.startswith("agent:") and host.is_muted(message.sender)
+        start = plan_received(host, recipient, via, muted)
+        return [] if start is None else [start]
+
+    def _deliver(
+        self, db: sqlite3.Connection, message: Message, planned: Iterable[Planned]
+    ) -> Sequence[Delivery]:
+        engine = self.node.engine
+        first: dict[str, Planned] = {}
+        for (
+            start
+        ) in planned:  # a session that ended leaves its mail to its work item, which may be a target too
+            known = first.setdefault(start.recipient, start)
+            if known.via is Via.CHANNEL and start.via is Via.DIRECT:
+                first[start.recipient] = start
+        return deliver(db, engine.federation, engine.ids, message, list(first.values()), self.node.wall())
+
+    def _readers(self, mail: Carried) -> set[str]:
+        found: Collection[str] = mail.op.to or ()
+        handed_on = () if mail.forwarder is None else (mail.forwarder,)
+        return {*found, *handed_on} - {self.node.me, mail.op.replica}
 
 
 def _is_local(recipient: str) -> bool:
     """Whether an address is nobody's from another replica."""
     return recipient == SYSTEM_ADDRESS or never_federates(recipient)
-
-
-def _is_own(op: Op, message: Message, joined: Message) -> bool:
-    """Whether a host's system address joins what it may: its own messages, which others' share an address with."""
-    return message.sender != SYSTEM_ADDRESS or joined.sender != SYSTEM_ADDRESS or joined.origin == op.replica

@@ -3,19 +3,23 @@
 import sqlite3
 from dataclasses import replace
 
+from core.delivering import move
 from core.errors import DmpError
+from core.message import Message, State
+from core.store.deliveries import deliveries_of, remove_held
 from core.store.messages import message_by_id
 from crypto.op import Op
 from crypto.sealing import SealError
+from replica.mail.carried import open_op
 from replica.mail.missing import is_about_content, reported_gone, reported_missing
 from replica.mail.notices import Announcement
 from replica.mail.outcome import Outcome
 from replica.mail.payloads import DeliveryReport, Refusal, Settle, parse_state
-from replica.mail.receive import open_op
 from replica.mail.refusals import apply_refusal
 from replica.mail.settlement import apply_settle
 from replica.node import Node
 from replica.records import remote
+from replica.shared import runs
 from replica.shared.homes import homes
 from replica.shared.runs import usable
 from replica.team.roster import Team
@@ -36,7 +40,7 @@ def apply_state(
     for entry in entries:
         match entry:
             case DeliveryReport():
-                changed |= _report(db, team, op.replica, entry)
+                changed |= _report(db, node, team, op.replica, entry)
             case Settle():
                 changed |= apply_settle(db, node, op.replica, entry)
             case Refusal() if is_about_content(entry):
@@ -47,14 +51,16 @@ def apply_state(
     return Outcome.APPLIED if changed else Outcome.NOTHING
 
 
-def _report(db: sqlite3.Connection, team: Team, publisher: str, entry: DeliveryReport) -> bool:
+def _report(db: sqlite3.Connection, node: Node, team: Team, publisher: str, entry: DeliveryReport) -> bool:
     """Raise a remote row to the state its home reports; states only rise, and any report lifts `refused`."""
     message = message_by_id(db, entry.message)
     if message is None:
         return False
+    changed = _taken_over(db, publisher, message, entry) or _read_elsewhere(
+        db, node, team, publisher, message, entry
+    )
     if publisher != message.origin and publisher not in remote.readers_of(db, message.id):
-        return False
-    changed = False
+        return changed
     for row in remote.rows_of(db, message.id):
         if row.recipient != entry.recipient or publisher not in row.homes:
             continue
@@ -66,4 +72,46 @@ def _report(db: sqlite3.Connection, team: Team, publisher: str, entry: DeliveryR
         if remote.RANK[entry.state] > remote.RANK[row.state] or row.state == remote.REFUSED:
             remote.update(db, replace(row, state=entry.state, refused=refused, changed_at=entry.at))
             changed = True
+    return changed
+
+
+def _taken_over(db: sqlite3.Connection, publisher: str, message: Message, entry: DeliveryReport) -> bool:
+    """A replica that ran a work item gave it mail that other homes hold, or were never to hold (9.E6).
+
+    It is one of the recipient's homes from here on, and what is held here is not given to the next session again.
+    """
+    if not entry.recipient.startswith("task:"):
+        return False
+    if all(claim.replica != publisher for claim in runs.of_work_item(db, entry.recipient)):
+        return False
+    changed = False
+    row = remote.row_of(db, message.id, entry.recipient)
+    if remote.RANK[entry.state] >= remote.RANK["pushed"]:
+        for held in deliveries_of(db, message.id):
+            if held.recipient == entry.recipient and held.state is State.HELD and remove_held(db, held):
+                changed = True
+                if row is None:
+                    row = remote.forwarded(message.id, held.recipient, held.via, [publisher], entry.at)
+                    remote.insert(db, row)
+    if row is not None and publisher not in row.homes:
+        remote.update(db, replace(row, homes=tuple(sorted({*row.homes, publisher}))))
+        changed = True
+    if row is not None and publisher != message.origin:
+        remote.set_readers(db, message.id, [publisher])
+    return changed
+
+
+def _read_elsewhere(
+    db: sqlite3.Connection, node: Node, team: Team, publisher: str, message: Message, entry: DeliveryReport
+) -> bool:
+    """What a person read on one machine is read on the others; but no question that waits is hidden by that (M5)."""
+    if entry.state != "read" or not entry.recipient.startswith("human:") or message.takes_answer:
+        return False
+    if publisher not in homes(db, team.view, entry.recipient):
+        return False
+    changed = False
+    for delivery in deliveries_of(db, message.id):
+        if delivery.recipient == entry.recipient and delivery.state is State.NOTIFIED:
+            moved = move(db, node.engine.federation, message, delivery, State.READ, None, node.now())
+            changed |= moved is not None
     return changed

@@ -1,14 +1,20 @@
-"""Speaks-for: whose messages a replica's op may carry (F.5)."""
+"""Speaks-for: whose messages a replica's op may carry (F.5).
+
+The answer comes from what is folded of the roster and of shared state, so it depends on the ops there are and not on
+the pull that brought them. What cannot be told yet is asked again once more is known.
+"""
 
 import sqlite3
 from enum import Enum, auto
 
-from core.address import parse_address
+from core.address import Address, parse_address
 from core.errors import DmpError
 from core.message import Absent, Message
+from core.store import registers
 from core.store.messages import message_by_id
-from crypto.op import Op
 from replica.records import remote
+from replica.shared import agents, runs
+from replica.shared.kinds import AGENT, SESSION
 from replica.team.homes import SYSTEM_ADDRESS
 from replica.team.roster import Team
 
@@ -21,22 +27,63 @@ class Speech(Enum):
     UNKNOWN = auto()
 
 
-def speaks_for(db: sqlite3.Connection, team: Team, op: Op, message: Message) -> Speech:
-    """Judge `message`'s sender against the replica that published `op`, at the op's seq.
+def speaks_for(
+    db: sqlite3.Connection, team: Team, me: str, publisher: str, seq: int, message: Message
+) -> Speech:
+    """Judge `message`'s sender against the replica that published it at `seq`; `me` is this replica.
 
-    A human is judged by the roster. A session or an agent needs presence or a registration that this build
-    does not read yet, so its mail is kept until one does.
+    A human is judged by the roster; a session by who claims it, which tells nothing while several do; an agent by
+    its operator and by who registered it, whether it was approved or not.
     """
     try:
         sender = parse_address(message.sender, "from")
     except DmpError:
         return Speech.NO
-    if sender.kind == "human":
-        said = team.view.speaks_for_handle(op.replica, sender.handle or "", op.seq)
-        return Speech.YES if said else Speech.NO
     if sender.text == SYSTEM_ADDRESS:
-        return Speech.YES if _is_fair_notice(db, op.replica, message) else Speech.NO
-    return Speech.UNKNOWN if sender.kind in ("run", "agent") else Speech.NO
+        return Speech.YES if _is_fair_notice(db, publisher, message) else Speech.NO
+    match sender.kind:
+        case "human":
+            said = team.view.speaks_for_handle(publisher, sender.handle or "", seq)
+            return Speech.YES if said else Speech.NO
+        case "run":
+            return _of_session(db, publisher, sender.text)
+        case "agent":
+            return _of_agent(db, team, me, publisher, seq, sender)
+    return Speech.NO
+
+
+def is_believed(db: sqlite3.Connection, me: str, sender: str) -> bool:
+    """Whether teammates will know a sender here for one of this machine's, `me`."""
+    if sender == SYSTEM_ADDRESS or not sender.startswith(("run:", "agent:")):
+        return True
+    if sender.startswith("agent:"):
+        return registers.fields_of(db, AGENT, sender).get("replica") == me
+    if registers.fields_of(db, SESSION, sender).get("replica") != me:
+        return False
+    claim = runs.binding(db, sender).claim
+    return not runs.claimants(db, sender) or (claim is not None and claim.replica == me)
+
+
+def _of_session(db: sqlite3.Connection, publisher: str, session: str) -> Speech:
+    bound = runs.binding(db, session)
+    if bound.claim is not None:
+        return Speech.YES if bound.claim.replica == publisher else Speech.NO
+    if bound.contested and all(claim.replica != publisher for claim in runs.claimants(db, session)):
+        return Speech.NO
+    return Speech.UNKNOWN
+
+
+def _of_agent(
+    db: sqlite3.Connection, team: Team, me: str, publisher: str, seq: int, sender: Address
+) -> Speech:
+    if not team.view.speaks_for_handle(publisher, sender.operator or "", seq):
+        return Speech.NO
+    if registers.fields_of(db, AGENT, sender.text).get("replica") == me:
+        return Speech.NO  # what is registered here is nobody else's
+    known = agents.published(db, sender.text)
+    if known is None:
+        return Speech.UNKNOWN
+    return Speech.YES if known.replica == publisher else Speech.NO
 
 
 def _is_fair_notice(db: sqlite3.Connection, publisher: str, message: Message) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from core.errors import DmpError, conflict, forbidden, invalid
 from core.federation import LOCAL, Placement, Target
-from core.gate_data import data_type, has_gate_data
+from core.gate_data import data_type
 from core.message import Delivery, Message, Via
 from core.store import Store
 from core.store.deliveries import deliveries_of
@@ -17,9 +17,11 @@ from core.timestamp import timestamp
 from replica.chain.clock import take_reading
 from replica.mail.local_only import refuse_local_only
 from replica.mail.payloads import MAX_TEXT
+from replica.mail.placing import homes_of_target
+from replica.mail.speaks_for import is_believed
 from replica.records import outbox, remote
 from replica.records.meta import Meta, get
-from replica.shared.homes import homes as homes_of
+from replica.shared.homes import live_replica, waking_replica
 from replica.team import homes
 from replica.team.homes import SYSTEM_ADDRESS
 from replica.team.roster import Team, TeamReader
@@ -48,34 +50,33 @@ class Teammates:
     def place(self, message: Message, target: Target) -> Placement:
         """Where `target` lives: here, elsewhere or both (federation wire 9.3).
 
-        What may not leave, a member of a channel elsewhere goes without; and so do the other homes of whom this
-        host's own system, a session or an agent tells something. Raises DmpError `forbidden` for any other such
-        target: on `data` where that is gate data, else on the caller's `to[i]`.
+        What may not leave, a member of a channel elsewhere goes without; and so do the other machines of a person
+        here whom this host's own system, a session or an agent tells something. Raises DmpError `forbidden` for any
+        other such target: on `data` where that is gate data, else on the caller's `to[i]`.
         """
         team = self._team()
         if team is None:
             return LOCAL
-        found = homes_of(self._store.db, team.view, target.recipient)
+        db, view = self._store.db, team.view
+        replied = None if message.reply_to is None else message_by_id(db, message.reply_to)
+        root = None if message.reply_to is None else message_by_id(db, message.thread)
+        found = homes_of_target(db, view, self._me, target.recipient, message, replied)
         elsewhere = tuple(name for name in found if name != self._me)
         if not elsewhere:
             return LOCAL
         here = self._me in found
-        is_system = message.sender == SYSTEM_ADDRESS
-        own_word = here and is_system
-        if own_word and not self._was_shared(message):
+        is_human = message.sender.startswith("human:")
+        if here and message.sender == SYSTEM_ADDRESS and not self._was_shared(message):
             return LOCAL
-        if not is_system and message.sender.startswith(("run:", "agent:")):
-            return self._of_a_program(message, target, here=here)
-        if team.view.members[self._me].observer:
-            raise forbidden(
-                target.field, "this machine observes the team, and what it says is not believed there"
-            )
-        replied = None if message.reply_to is None else message_by_id(self._store.db, message.reply_to)
-        root = None if message.reply_to is None else message_by_id(self._store.db, message.thread)
         try:
+            if view.members[self._me].observer:
+                raise forbidden(
+                    target.field, "this machine observes the team, and what it says is not believed there"
+                )
             refuse_local_only(message, replied, root, target.field)
+            self._need_believed(message, target)
         except DmpError:
-            if own_word or target.via is Via.CHANNEL:
+            if target.via is Via.CHANNEL or (here and not is_human):
                 return Placement(local=here)
             raise
         return Placement(local=here, homes=elsewhere)
@@ -86,21 +87,17 @@ class Teammates:
             ref.type == "message" and remote.readers_of(self._store.db, ref.id) for ref in message.refs
         )
 
-    def _of_a_program(self, message: Message, target: Target, *, here: bool) -> Placement:
-        """Where mail from a session or an agent goes: nowhere else, since no machine could tell whose it is.
+    def _need_believed(self, message: Message, target: Target) -> None:
+        """Check that teammates will know a session or an agent for one of this machine's.
 
-        A receiver believes it once it knows the sender's registration or presence, which this build does not
-        publish; it would keep the mail aside until then, and its sender would wait for nothing.
+        Raises DmpError `forbidden` on the target's field.
         """
-        if here or target.via is Via.CHANNEL:
-            return Placement(local=here)
-        if has_gate_data(message.data):
-            raise forbidden("data", "gate data never leaves its host; ask a person of this machine")
-        raise forbidden(
-            target.field,
-            f"mail from a session or an agent does not leave this machine yet, and {target.recipient} is on "
-            "another; have its person write",
-        )
+        if not is_believed(self._store.db, self._me, message.sender):
+            raise forbidden(
+                target.field,
+                f"{message.sender} is not known in the team for one of this machine's, so what it says would not "
+                "be believed there; send from the machine it belongs to",
+            )
 
     def stored(self, message: Message, placements: Sequence[tuple[Target, Placement]]) -> None:
         """Add the remote rows of a local send, and the outbox row that will carry it."""
@@ -110,23 +107,59 @@ class Teammates:
             return
         db = self._store.db
         now = timestamp(self._wall())
-        for target, placement in placements:
-            if placement.homes:
-                remote.insert(
-                    db, remote.forwarded(message.id, target.recipient, target.via, placement.homes, now)
-                )
         reached = {home for placement in elsewhere for home in placement.homes}
         readers = homes.readers(team.view, self._me, message.sender, reached)
-        targets = [self._target(target, placement) for target, placement in placements]
+        wakes = {
+            target.recipient: waking_replica(db, team.view, target.recipient, self._homes(placement))
+            for target, placement in placements
+            if message.wake == "request" and target.recipient.startswith("task:")
+        }
+        for target, placement in placements:
+            if placement.homes:
+                wake_at = wakes.get(target.recipient)
+                row = remote.forwarded(
+                    message.id, target.recipient, target.via, placement.homes, now, wake_at
+                )
+                remote.insert(db, row)
+        targets = [
+            self._target(target, placement, wakes.get(target.recipient)) for target, placement in placements
+        ]
         remote.set_readers(db, message.id, readers)
         outbox.add(db, outbox.Kind.MAIL, {"message": message.id, "targets": targets}, readers)
         for delivery in deliveries_of(db, message.id):
             self.moved(delivery, message)  # nobody was to be told when it was stored, moments ago
 
-    def _target(self, target: Target, placement: Placement) -> dict[str, object]:
+    def _target(self, target: Target, placement: Placement, wake_at: str | None) -> dict[str, object]:
         """A target as its payload names it: the origin is a home too when it delivers (F.4)."""
-        everywhere = {*placement.homes, self._me} if placement.local else set(placement.homes)
-        return {"recipient": target.recipient, "via": target.via, "homes": sorted(everywhere)}
+        named: dict[str, object] = {
+            "recipient": target.recipient,
+            "via": target.via,
+            "homes": self._homes(placement),
+        }
+        return named if wake_at is None else {**named, "wakeAt": wake_at}
+
+    def _homes(self, placement: Placement) -> list[str]:
+        return sorted({*placement.homes, self._me} if placement.local else placement.homes)
+
+    def may_wake(self, message: Message, recipient: str) -> bool:
+        """Whether this replica is the one that may wake a recipient for a message sent here (F.4)."""
+        row = remote.row_of(self._store.db, message.id, recipient)
+        return row is None or row.wake_at in (None, self._me)
+
+    def take_over(self, work_item: str) -> list[tuple[Message, Via]]:
+        """Hand over the mail of a work item whose session lives here now and which its homes still hold (9.D6)."""
+        db, team = self._store.db, self._team()
+        if team is None or live_replica(db, team.view, work_item) != self._me:
+            return []
+        taken = []
+        for row in remote.waiting_for(db, work_item):
+            message = message_by_id(db, row.message)
+            if message is not None and not any(
+                each.recipient == work_item for each in deliveries_of(db, row.message)
+            ):
+                remote.remove(db, row)
+                taken.append((message, Via(row.via)))
+        return taken
 
     def moved(self, delivery: Delivery, message: Message) -> None:
         """Report a delivery's new state to the message's origin and to every replica it went to."""

@@ -17,6 +17,7 @@ class CommitPoint(StrEnum):
     ROSTER_SIGNED = "roster-signed"  # any other change of the roster
     SHARED = "shared"  # local edits of shared state turned into signed ops
     REFOLDED = "refolded"  # shared state computed anew from the ops that count
+    HANDED_ON = "handed-on"  # held mail queued for the replica where its work item's session lives
     SIGNED = "signed"  # outbox rows turned into signed ops
     READERS_LEFT = "readers-left"  # a signed op withdrawn to its stub, its remaining readers queued anew
     PUBLISHED = "published"  # own ops that the transport now has

@@ -17,11 +17,12 @@ class Kind(StrEnum):
 
     MAIL = "mail"
     STATE = "state"
+    FORWARD = "forward"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: `content` is `{message, targets}` for mail and one state entry for state."""
+    """One row: `content` is `{message, targets}` for mail, `{message, target}` for a forward; else a state entry."""
 
     id: int
     kind: Kind

@@ -27,15 +27,17 @@ class RemoteRow:
     state: str
     refused: dict[str, str]
     changed_at: str
+    wake_at: str | None = None
+    """The replica that may wake the recipient for the message, where one was named."""
 
 
-_COLUMNS: Final = "message, recipient, via, homes_json, state, refused_json, changed_at"
+_COLUMNS: Final = "message, recipient, via, homes_json, state, refused_json, changed_at, wake_at"
 
 
 def insert(db: sqlite3.Connection, row: RemoteRow) -> None:
     """Add a row."""
     db.execute(
-        f"INSERT INTO remote_rows ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO remote_rows ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
             row.message,
             row.recipient,
@@ -44,13 +46,21 @@ def insert(db: sqlite3.Connection, row: RemoteRow) -> None:
             row.state,
             json.dumps(row.refused),
             row.changed_at,
+            row.wake_at,
         ),
     )
 
 
-def forwarded(message: str, recipient: str, via: str, homes: Iterable[str], at: str) -> RemoteRow:
+def forwarded(
+    message: str, recipient: str, via: str, homes: Iterable[str], at: str, wake_at: str | None = None
+) -> RemoteRow:
     """A row as it starts: handed to the transport, no report yet."""
-    return RemoteRow(message, recipient, via, tuple(sorted(homes)), FORWARDED, {}, at)
+    return RemoteRow(message, recipient, via, tuple(sorted(homes)), FORWARDED, {}, at, wake_at)
+
+
+def remove(db: sqlite3.Connection, row: RemoteRow) -> None:
+    """Take a row out: this replica delivers to its recipient now."""
+    db.execute("DELETE FROM remote_rows WHERE message = ? AND recipient = ?", (row.message, row.recipient))
 
 
 def rows_of(db: sqlite3.Connection, message: str) -> list[RemoteRow]:
@@ -99,8 +109,36 @@ def readers_of(db: sqlite3.Connection, message: str) -> tuple[str, ...]:
     return () if row is None else tuple(json.loads(row[0]))
 
 
-def _row(row: tuple[str, str, str, str, str, str, str]) -> RemoteRow:
-    message, recipient, via, homes, state, refused, changed_at = row
-    return RemoteRow(
-        message, recipient, via, tuple(json.loads(homes)), state, json.loads(refused), changed_at
+def row_of(db: sqlite3.Connection, message: str, recipient: str) -> RemoteRow | None:
+    """The remote row of one recipient of a message."""
+    return next((row for row in rows_of(db, message) if row.recipient == recipient), None)
+
+
+def waiting_for(db: sqlite3.Connection, recipient: str) -> list[RemoteRow]:
+    """The remote rows of a recipient that its homes have given to nobody yet, in the order of the messages."""
+    rows = db.execute(
+        f"SELECT {_COLUMNS} FROM remote_rows WHERE recipient = ? AND state IN ('forwarded', 'held') "
+        "ORDER BY message",
+        (recipient,),
     )
+    return [_row(row) for row in rows]
+
+
+def set_carrier(db: sqlite3.Connection, message: str, replica: str, seq: int) -> None:
+    """Remember the op that brought a message here, to hand it on; the first one stays."""
+    db.execute(
+        "INSERT INTO carriers (message, replica, seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        (message, replica, seq),
+    )
+
+
+def carrier_of(db: sqlite3.Connection, message: str) -> tuple[str, int] | None:
+    """The (replica, seq) of the op that brought a message here, which may be a forward's."""
+    row = db.execute("SELECT replica, seq FROM carriers WHERE message = ?", (message,)).fetchone()
+    return None if row is None else (str(row[0]), int(row[1]))
+
+
+def _row(row: tuple[str, str, str, str, str, str, str, str | None]) -> RemoteRow:
+    message, recipient, via, homes, state, refused, changed_at, wake_at = row
+    found = tuple(json.loads(homes))
+    return RemoteRow(message, recipient, via, found, state, json.loads(refused), changed_at, wake_at)

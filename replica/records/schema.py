@@ -199,4 +199,16 @@ CREATE TABLE folded (
 DELETE FROM meta WHERE name = 'tip';
 """
 
-MIGRATIONS: tuple[str, ...] = (core.MAILBOXES, _FIRST, core.HOST, _SHARED)
+_HANDED_ON = """
+-- The replica that may wake a work item, where the message's origin named one.
+ALTER TABLE remote_rows ADD COLUMN wake_at TEXT;
+
+-- The op that brought a message here, to hand it on from.
+CREATE TABLE carriers (
+    message TEXT PRIMARY KEY REFERENCES messages (id),
+    replica TEXT NOT NULL,
+    seq     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (core.MAILBOXES, _FIRST, core.HOST, _SHARED, _HANDED_ON)

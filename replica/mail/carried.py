@@ -1,0 +1,99 @@
+"""What a mail op carries: a message from its origin, or one that another replica hands on (F.4).
+
+A forward keeps the whole op of the origin, and with it the origin's signature, so whoever hands mail on does not
+become its author. The op inside counts only where this replica has read the very same one from its origin's chain.
+"""
+
+import sqlite3
+from dataclasses import dataclass, replace
+from typing import Final
+
+from core.errors import invalid
+from core.message import Message
+from crypto.canonical import JsonValue
+from crypto.encoding import unb64u
+from crypto.op import ABSENT, Op, Unreadable, breach, read_value, tampering
+from crypto.sealing import CONTENT_KEY_BYTES, SealError, open_sealed, open_with_key
+from replica.mail.payloads import MailTarget, parse_forward, parse_mail
+from replica.node import Node
+from replica.records import ops
+from replica.team.roster import Team
+
+FORWARD: Final = "forward"
+
+
+class UnreadError(Exception):
+    """The op inside a forward has not been read from its own chain yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A message and its targets, with the op of its origin.
+
+    Of a forward, `forwarder` is the replica that published it and `target` the recipient it is for.
+    """
+
+    op: Op
+    message: Message
+    targets: tuple[MailTarget, ...]
+    forwarder: str | None = None
+    target: str | None = None
+
+
+def carried(db: sqlite3.Connection, node: Node, team: Team, op: Op) -> Carried:
+    """Open a mail op addressed to this replica.
+
+    Raises SealError and DmpError for what cannot be read or does not count, and UnreadError.
+    """
+    inner, forwarder, target = op, None, None
+    if op.body is ABSENT:
+        content = open_op(node, op)
+    else:
+        inner = _inner(db, team, op)
+        given = parse_forward(open_op(node, op))
+        forwarder, target = op.replica, given.target
+        key = unb64u(given.key, CONTENT_KEY_BYTES)
+        content = open_with_key(inner.sealed, key, replica=inner.replica, seq=inner.seq, type=inner.type)
+    payload = parse_mail(content)
+    if target is not None and all(each.recipient != target for each in payload.targets):
+        raise invalid("target", "a forward is for one of the targets of what it hands on")
+    message = replace(payload.message, origin=inner.replica, received_at=node.now())
+    return Carried(inner, message, payload.targets, forwarder, target)
+
+
+def open_op(node: Node, op: Op) -> JsonValue:
+    """Decrypt an op's payload. Raises SealError."""
+    return open_sealed(
+        op.sealed,
+        replica=op.replica,
+        seq=op.seq,
+        type=op.type,
+        me=node.me,
+        private=node.identity.secrets.seal_private,
+    )
+
+
+def _inner(db: sqlite3.Connection, team: Team, op: Op) -> Op:
+    """The op inside a forward, which must be one this replica has verified."""
+    if op.to is None or len(op.to) != 1:
+        raise invalid("to", "a forward is for one replica")
+    body = op.body if isinstance(op.body, dict) else {}
+    read = read_value(body.get(FORWARD))
+    if isinstance(read, Unreadable) or read.type != "mail" or read.body is not ABSENT:
+        raise invalid(FORWARD, "a forward hands on a whole mail op that is none itself")
+    if read.pruned or tampering(read) is not None or breach(read) is not None:
+        raise SealError("the op handed on is not whole")
+    known = ops.hash_at(db, read.replica, read.seq)
+    if known is None:
+        position = ops.position(db, read.replica)
+        head = None if position is None else position.cursor.head
+        if head is None or head.seq < read.seq:
+            raise UnreadError
+    if known != read.hash:
+        raise invalid(FORWARD, f"the op handed on is not in the log of {read.replica}")
+    held = team.view.members.get(read.replica) or team.view.revoked.get(read.replica)
+    if held is None or held.observer or not team.view.standing(read.replica, read.seq):
+        raise invalid(FORWARD, f"what {read.replica} published there does not count")
+    entry = read.entry()
+    assert isinstance(entry, Op)
+    return entry

@@ -1,0 +1,37 @@
+"""Who takes part in a message, of those who write from another replica (section 4.6, federation wire 9.D4)."""
+
+import sqlite3
+
+from core.engine import Engine
+from core.message import Message
+from core.participation import participates
+from replica.records import remote
+from replica.shared import runs
+from replica.team.homes import SYSTEM_ADDRESS
+
+
+def takes_part(
+    db: sqlite3.Connection, engine: Engine, message: Message, origin: str, joined: Message
+) -> bool:
+    """Whether the sender of a message from `origin` takes part in the one it joins, counting remote rows too.
+
+    A session stands for its work item and that one's other sessions, wherever they run. A person at a machine that
+    is a home of the message may join it as one who decides there may. Another host's system joins its own
+    messages alone: others' share an address with it.
+    """
+    sender = message.sender
+    if sender == SYSTEM_ADDRESS:
+        return joined.sender == SYSTEM_ADDRESS and joined.origin == origin
+    if any(
+        participates(db, engine.host, engine.federation, each, joined) for each in _stands_for(db, sender)
+    ):
+        return True
+    return sender.startswith("human:") and any(origin in row.homes for row in remote.rows_of(db, joined.id))
+
+
+def _stands_for(db: sqlite3.Connection, sender: str) -> list[str]:
+    claim = runs.binding(db, sender).claim if sender.startswith("run:") else None
+    if claim is None or claim.task is None:
+        return [sender]
+    others = [other.run for other in runs.of_work_item(db, claim.task) if other.run != sender]
+    return [sender, claim.task, *others]

@@ -1,0 +1,236 @@
+"""Mail that waits for a work item follows it to where its session lives (federation wire 9.D6, 9.E6, 9.G)."""
+
+import pytest
+
+from core.message import Message, State
+from core.store import registers
+from crypto.canonical import JsonValue
+from crypto.encoding import b64u
+from crypto.op import Op
+from crypto.sealing import unwrap_key
+from replica.mail import hand_on
+from replica.records import remote
+from replica.records.commits import CommitPoint
+from replica.team import commands
+from tests.replica.forge import Forger
+from tests.replica.world import Machine, World, exchange
+
+TASK = "task:t-0000aa"
+
+
+@pytest.fixture
+def team(w: World) -> list[Machine]:
+    """Ada assigns a work item to bob, so that bob's machine holds its mail; cy may come to work on it."""
+    machines = w.team("ada", "bob", "cy")
+    with machines[0].node.store.transaction(CommitPoint.WORK_ITEM) as db:
+        registers.edit(db, "task", TASK, {"title": "Prune", "assignee": "human:bob", "status": "todo"})
+    exchange(*machines)
+    return machines
+
+
+def begin(machine: Machine) -> str:
+    """A session of the work item begins on a machine; the test holds its lock in no process of its own."""
+    sessions = machine.node.host.sessions_here
+    with machine.node.store.transaction(CommitPoint.SESSION):
+        made = sessions.make(machine.node.random, TASK, None, now=machine.node.now())
+        sessions.begin(made)
+    machine.node.engine.session_started(made.address, TASK)
+    return made.address
+
+
+def held(machine: Machine) -> list[str]:
+    """The bodies of what a machine holds for the work item, or has given to its session."""
+    return [message.body for _, message in machine.node.engine.inbox(TASK)]
+
+
+def to_task(machine: Machine, body: str = "mind the roses", **members: JsonValue) -> Message:
+    return machine.send(TASK, body, **members)
+
+
+def test_mail_for_a_work_item_goes_to_its_assignees_machine(team: list[Machine]) -> None:
+    ada, bob, cy = team
+    sent = to_task(ada)
+    exchange(*team)
+    assert (held(ada), held(bob), held(cy)) == ([], ["mind the roses"], [])
+    assert (ada.row(sent).homes, ada.row(sent).state) == ((bob.me,), "held")
+
+
+def test_a_wake_request_names_the_one_home_that_may_wake(team: list[Machine]) -> None:
+    ada, bob, _ = team
+    sent = to_task(ada, wake="request")
+    assert ada.row(sent).wake_at == bob.me
+
+
+def test_the_origin_sends_anew_and_another_holder_forwards_once(
+    team: list[Machine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The origin is away: whoever holds the mail hands on its own op, and cy has it from ada all the same."""
+    ada, bob, cy = team
+    sent = to_task(ada)
+    exchange(ada, bob)
+    begin(cy)
+    exchange(cy, bob, cy)
+    assert held(cy) == ["mind the roses"]
+    assert cy.message(sent.id).origin == ada.me
+    forwards = [each for each in bob.chain() if isinstance(each, Op) and isinstance(each.body, dict)]
+    forwards = [each for each in forwards if "forward" in each.body]  # type: ignore[operator]
+    assert [each.to for each in forwards] == [(cy.me,)]
+    exchange(bob, cy, ada, bob, cy)
+    assert held(cy) == ["mind the roses"]
+
+
+def test_the_origin_hands_on_what_another_home_holds(team: list[Machine]) -> None:
+    ada, bob, cy = team
+    sent = to_task(ada)
+    exchange(ada, bob)
+    begin(cy)
+    exchange(cy, ada, cy)  # bob is away
+    assert held(cy) == ["mind the roses"]
+    assert set(ada.row(sent).homes) == {bob.me, cy.me}
+    exchange(bob, cy)
+    assert held(cy) == ["mind the roses"]
+
+
+def test_what_a_machine_was_sent_before_its_session_began_is_taken_over_at_once(team: list[Machine]) -> None:
+    ada, _, cy = team
+    ada.send((TASK, "human:cy"), "to both")
+    exchange(*team)
+    assert held(cy) == []
+    begin(cy)
+    assert held(cy) == ["to both"]
+
+
+def test_a_home_lets_go_of_what_was_given_elsewhere(team: list[Machine]) -> None:
+    ada, bob, cy = team
+    sent = to_task(ada)
+    exchange(ada, bob)
+    begin(cy)
+    exchange(cy, bob, cy)
+    ((delivery, _),) = cy.node.engine.inbox(TASK)
+    cy.node.engine.mark_read(delivery.id)
+    exchange(cy, bob, ada)
+    assert held(bob) == []
+    (row,) = remote.rows_of(bob.node.store.db, sent.id)
+    assert (row.recipient, row.state, cy.me in row.homes) == (TASK, "read", True)
+    assert ada.row(sent).state == "read"
+
+
+def test_mail_to_a_work_item_with_no_home_is_sent_when_it_has_one(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    to_task(ada)
+    exchange(ada, bob)
+    assert held(bob) == []
+    begin(bob)
+    exchange(bob, ada, bob)
+    assert held(bob) == ["mind the roses"]
+
+
+def test_nothing_from_before_the_team_is_handed_on(w: World) -> None:
+    ada = w.machine("ada")
+    to_task(ada, "from before")
+    commands.found_team(ada.pass_(), "Orchard")
+    bob = w.machine("bob")
+    commands.join(bob.pass_(), commands.invite(ada.pass_(), "bob").encode())
+    exchange(ada, bob)
+    begin(bob)
+    exchange(bob, ada, bob)
+    assert held(bob) == []
+
+
+def forward(forger: Forger, to: Machine, original: Op, target: str = TASK) -> Op:
+    """A forward of an op that the forger's machine can read."""
+    secrets = forger.machine.node.identity.secrets
+    key = unwrap_key(
+        original.sealed,
+        replica=original.replica,
+        seq=original.seq,
+        type="mail",
+        me=forger.machine.me,
+        private=secrets.seal_private,
+    )
+    from crypto.canonical import decode, parse
+    from crypto.op import to_line
+
+    body: JsonValue = {"forward": parse(decode(to_line(original))).value}
+    return forger.op("mail", body=body, payload={"target": target, "key": b64u(key)}, to=(to,))
+
+
+def mail_of(machine: Machine) -> Op:
+    """The last mail op of a machine."""
+    found = [each for each in machine.chain() if isinstance(each, Op) and each.type == "mail"]
+    return found[-1]
+
+
+def test_a_forward_for_who_does_not_live_here_or_was_no_target_is_dropped(team: list[Machine]) -> None:
+    ada, bob, cy = team
+    to_task(ada)
+    exchange(*team)
+    forger = Forger(bob)
+    forger.publish(
+        forward(forger, cy, mail_of(ada)),  # no session of the work item lives at cy's
+        forward(forger, cy, mail_of(ada), "human:cy"),
+    )
+    cy.sync()
+    assert (held(cy), cy.bodies()) == ([], [])
+    assert cy.problems().keys() >= {f"mail-drop:{bob.me}", f"malformed:{bob.me}"}
+
+
+def test_a_forward_of_what_no_log_holds_is_dropped(team: list[Machine]) -> None:
+    """Only the origin's own log says what it published: a forger cannot hand on what it made itself."""
+    ada, bob, cy = team
+    begin(cy)
+    exchange(*team)
+    rewritten = Forger(ada)
+    rewritten.seq -= 1
+    payload = rewritten.payload(bob, to=[TASK])
+    payload["targets"] = [{"recipient": TASK, "via": "direct", "homes": [bob.me]}]
+    forged = rewritten.op("mail", payload=payload, to=(bob,))
+    forger = Forger(bob)
+    forger.publish(forward(forger, cy, forged))
+    cy.sync()
+    assert held(cy) == []
+    assert f"malformed:{bob.me}" in cy.problems()
+
+
+def test_a_forward_waits_for_the_op_it_hands_on(team: list[Machine]) -> None:
+    ada, bob, cy = team
+    begin(cy)
+    exchange(*team)
+    later = Forger(ada)
+    payload = later.payload(bob, to=[TASK])
+    payload["targets"] = [{"recipient": TASK, "via": "direct", "homes": [bob.me]}]
+    original = later.op("mail", payload=payload, to=(bob,))
+    forger = Forger(bob)
+    forger.publish(forward(forger, cy, original))
+    cy.sync()
+    assert (held(cy), cy.count("parked")) == ([], 1)
+    later.publish(original)
+    cy.sync()
+    assert (held(cy), cy.count("parked")) == (["forged"], 0)
+
+
+def test_what_is_read_on_one_machine_of_a_person_is_read_on_the_others_but_no_question(w: World) -> None:
+    """M5: a question that waits is never hidden on the word of another machine."""
+    ada, bob = w.team("ada", "bob")
+    tower = w.machine("bob", "tower")
+    commands.join(tower.pass_(), commands.invite(ada.pass_(), "bob").encode())
+    exchange(ada, bob, tower)
+    ada.send("human:bob", "hello")
+    ada.ask("human:bob")
+    exchange(ada, bob, tower)
+    for delivery, _ in tower.node.engine.inbox("human:bob"):
+        tower.node.engine.mark_read(delivery.id)
+    exchange(tower, bob)
+    states = [delivery.state for delivery, _ in bob.node.engine.inbox("human:bob")]
+    assert states == [State.READ, State.NOTIFIED]
+
+
+def test_a_message_whose_op_is_gone_is_not_forwarded(
+    team: list[Machine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, bob, _ = team
+    sent = to_task(ada)
+    exchange(ada, bob)
+    bob.node.store.db.execute("DELETE FROM carriers")
+    assert hand_on.forward_of(bob.node.store.db, bob.node, sent.id) is None
