@@ -22,6 +22,7 @@ from replica.mail.outcome import Verdict
 from replica.records import ops
 from replica.records.schema import MIGRATIONS
 from replica.shared import fold
+from replica.shared.homes import homes
 from tests.replica.world import START, world
 
 State: TypeAlias = dict[str, list[tuple[object, ...]]]
@@ -50,7 +51,7 @@ bodies: st.SearchStrategy[tuple[str, JsonValue]] = st.one_of(
             optional={
                 "origin": st.sampled_from(["one", "two"]),
                 "activity": st.lists(st.sampled_from(["x", "y"]), max_size=2),
-                "fields": st.dictionaries(st.sampled_from(["title", "parent", "new"]), VALUES, max_size=2),
+                "fields": st.dictionaries(st.sampled_from(["title", "assignee", "new"]), VALUES, max_size=2),
             },
         ),
     ),
@@ -164,14 +165,20 @@ def folded(arrival: Sequence[Op], *views: View) -> State:
         for known in views:
             if fold.is_stale(store.db, known):
                 fold.refold(store, known, "now")
-        return state(store.db)
+        return state(store.db, views[-1])
     finally:
         store.close()
 
 
-def state(db: sqlite3.Connection) -> State:
+def state(db: sqlite3.Connection, view: View) -> State:
+    """All that was folded, and the homes that follow from it."""
     tables = ("registers", "run_claims", "devices", "task_origins")
-    return {table: sorted(db.execute(f"SELECT * FROM {table}").fetchall(), key=repr) for table in tables}
+    found: State = {
+        table: sorted(db.execute(f"SELECT * FROM {table}").fetchall(), key=repr) for table in tables
+    }
+    addresses = (*(f"task:{task}" for task in TASKS), *(f"agent:{handle}/helper" for handle in HANDLES))
+    found["homes"] = [(address, homes(db, view, address)) for address in addresses]
+    return found
 
 
 @settings(max_examples=200, deadline=None)

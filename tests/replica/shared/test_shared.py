@@ -1,10 +1,12 @@
 """Shared state between machines: what is published, what is applied, and what a hostile teammate can change."""
 
+from pathlib import Path
 from sqlite3 import Connection
 
 import pytest
 
-from core.store import registers
+from core.errors import DmpError
+from core.store import Store, registers
 from crypto.canonical import JsonValue
 from crypto.op import Op
 from crypto.roster.bodies import Admit, CutPoint, Revoke, Role
@@ -13,6 +15,8 @@ from replica.host import agents, items
 from replica.mail.outcome import Outcome
 from replica.records import problems
 from replica.records.commits import CommitPoint
+from replica.records.meta import Meta, get, put
+from replica.records.schema import MIGRATIONS
 from replica.shared import runs
 from replica.shared.agents import published
 from replica.shared.fold import HANDLERS
@@ -456,7 +460,61 @@ def test_sessions_that_ended_before_the_team_are_not_told_to_it(w: World) -> Non
     assert [claim.run for claim in runs.bound(ada.node.store.db)] == [live]
 
 
+def test_a_session_elsewhere_stands_for_its_work_item(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    made = add_task(ada)
+    run = run_session(bob, made)
+    exchange(ada, bob)
+    assert ada.node.host.work_item(run) == made
+    assert list(ada.node.host.sessions(made)) == list(bob.node.host.sessions(made)) == [run]
+    assert ada.node.host.live_session(made) is None  # it lives on bob's machine
+
+
+def test_an_agent_that_waits_on_another_machine_is_approved_there(w: World) -> None:
+    ada, _ = w.team("ada", "bob")
+    desk = w.machine("ada", "desk")
+    commands.join(desk.pass_(), commands.invite(ada.pass_(), "ada").encode())
+    exchange(ada, desk)
+    with ada.node.store.transaction(CommitPoint.AGENT) as db:
+        agents.register(db, ada.node.random, "agent:ada/helper", "cli", ada.me)
+    exchange(ada, desk)
+    with (
+        pytest.raises(DmpError, match="another machine"),
+        desk.node.store.transaction(CommitPoint.AGENT) as db,
+    ):
+        agents.register(db, desk.node.random, "agent:ada/helper", "cli", desk.me)
+    with desk.node.store.transaction(CommitPoint.AGENT) as db:
+        agents.decide(db, "agent:ada/helper", "revoked")  # any machine of its person's may end it
+    exchange(desk, ada)
+    found = published(ada.node.store.db, "agent:ada/helper")
+    assert found is not None
+    assert found.status == "revoked"
+
+
+def test_the_text_of_teammates_is_read_as_one_short_line(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    forger = Forger(bob)
+    forger.publish(forger.op("task", body=_put("t-0000aa", title="Up\nand " + "down " * 200)))
+    ada.sync()
+    title = _title(ada)
+    assert title is not None
+    assert title.startswith("Up and down")
+    assert len(title) <= items.MAX_TITLE_BYTES
+
+
 # Refolding
+
+
+def test_an_upgrade_reads_what_was_kept_unread_without_news_from_anybody(tmp_path: Path) -> None:
+    first = MIGRATIONS[:3]  # with no tables of shared state
+    before = Store.open(tmp_path / "store", first)
+    with before.transaction("test"):
+        put(before.db, Meta.TIP, "seen")
+    before.close()
+    after = Store.open(tmp_path / "store", MIGRATIONS)
+    assert get(after.db, Meta.TIP) is None
+    after.close()
 
 
 def test_what_a_revoked_replica_said_after_its_cut_is_undone_and_before_it_stands(w: World) -> None:
