@@ -62,6 +62,9 @@ def answer_arrived(
     row = db.execute("SELECT answer, closed FROM settlements WHERE question = ?", (question.id,)).fetchone()
     if row is not None and row[0] == answer.id:
         _settle(db, node, question, answer.id, row[1])
+    elif row is not None and answer.standing is not Standing.ACCEPTED:
+        # The settler named another, whether or not that one is here: this one is no answer for a moment.
+        set_standing(db, answer.id, Standing.SUPERSEDED)
     return []
 
 
@@ -76,7 +79,7 @@ def question_arrived(db: sqlite3.Connection, node: Node, question: Message) -> N
         except DmpError:
             fits = False
         if not fits:
-            set_standing(db, answer.id, Standing.SUPERSEDED)
+            set_standing(db, answer.id, Standing.CANDIDATE)  # the settler has the last word
         elif found is None:
             found = answer
     if found is not None:

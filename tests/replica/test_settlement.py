@@ -4,9 +4,11 @@ import pytest
 
 from core.errors import Code, DmpError
 from core.message import Message, Standing, State
+from crypto.canonical import JsonValue
 from replica.mail.payloads import Settle
 from replica.mail.settlement import MAX_EARLY_SETTLES, apply_settle
 from replica.records.commits import CommitPoint
+from tests.replica.forge import Forger
 from tests.replica.world import Machine, World, exchange
 
 
@@ -118,6 +120,44 @@ def test_a_local_answer_to_a_question_known_to_be_settled_is_a_conflict(w: World
         bob.answer(question, "yes")
     assert (refused.value.code, refused.value.field) == (Code.CONFLICT, "replyTo")
     assert bob.node.engine.answer_of(question.id) is None
+
+
+def test_an_answer_after_a_settle_that_names_another_is_a_reply_at_once(w: World) -> None:
+    """Which of the two comes first does not matter: the settler's choice is known (9.F3)."""
+    ada, bob, cy = w.team("ada", "bob", "cy")
+    question = ada.ask("human:bob", "human:cy")
+    exchange(ada, bob, cy)
+    late = answer_to_all(cy, question, "no", "human:ada", "human:bob")
+    with bob.node.store.transaction(CommitPoint.APPLIED) as db:
+        apply_settle(db, bob.node, ada.me, Settle(question.id, "m-another", None))
+    cy.sync()
+    bob.sync()
+    assert bob.message(late.id).kind == "message"
+    assert bob.node.engine.answer_of(question.id) is None
+
+
+def test_answers_before_their_question_are_checked_against_it_when_it_comes(w: World) -> None:
+    """The first that passes is the answer, and one that is none of the choices waits for the settler (9.F4)."""
+    ada, bob, cy = w.team("ada", "bob", "cy")
+    exchange(ada, bob, cy)
+    question = ada.ask("human:bob", "human:cy")
+    asked: dict[str, JsonValue] = {
+        "kind": "answer",
+        "replyTo": question.id,
+        "thread": question.thread,
+        "body": "so",
+    }
+    forger = Forger(cy)
+    forger.publish(*[forger.mail(bob, **{**asked, "choice": choice}) for choice in ("perhaps", "no", "yes")])
+    bob.sync()
+    assert bob.node.engine.answer_of(question.id) is not None  # kept, though nothing of the question is here
+    exchange(ada, bob)
+    answers = sorted(
+        (message.choice or "", str(message.standing))
+        for message in bob.node.engine.thread(question.thread)
+        if message.reply_to == question.id
+    )
+    assert answers == [("no", "pending"), ("perhaps", "candidate"), ("yes", "candidate")]
 
 
 def test_a_settle_before_its_question_is_applied_when_the_question_comes(w: World) -> None:
