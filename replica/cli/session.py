@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from core.errors import Code, DmpError, conflict
+from core.errors import Code, DmpError, conflict, forbidden
 from core.timestamp import timestamp
 from crypto.canonical import JsonValue
 from replica.cli.context import Cli, group, pass_cli
@@ -19,6 +19,7 @@ from replica.node import Node
 from replica.records.commits import CommitPoint
 from replica.shared import runs
 from replica.shared.runs import Claim
+from replica.team.roster import need_team
 
 END_SECONDS: Final = 10.0
 """How long `dmp session end` waits for the process that is the session; it may be giving a message on."""
@@ -126,6 +127,24 @@ def end(cli: Cli, named: str) -> None:
         cli.screen.document({"session": _json(ended, live=False), "wasLive": live})
     else:
         cli.screen.say(f"{found.address} has ended." if live else f"{found.address} was not live.")
+
+
+@session.command("resolve")
+@click.argument("named", metavar="ID")
+@click.argument("replica")
+@pass_cli
+def resolve(cli: Cli, named: str, replica: str) -> None:
+    """Say, as an admin, which of the replicas that claim a session it belongs to."""
+    with cli.acting() as node:
+        address = sessions.address_of(named)
+        if not need_team(node.team).view.is_admin(node.me):
+            raise forbidden("session", "only an admin of the team says whose a session is")
+        with node.store.transaction(CommitPoint.SESSION) as db:
+            runs.resolve(db, address, replica)
+    if cli.as_json:
+        cli.screen.document({"session": address, "replica": replica})
+    else:
+        cli.screen.say(f"{address} belongs to {replica}. The team hears of it with the next sync.")
 
 
 @session.command("list")

@@ -19,7 +19,7 @@ from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put
 from replica.shared import fold
 from replica.shared.bodies import is_member
-from replica.shared.kinds import AGENT, CHANNEL, REMOVED_TASK, SESSION, TASK
+from replica.shared.kinds import AGENT, CHANNEL, REMOVED_TASK, RESOLVED_RUN, SESSION, TASK
 from replica.team.roster import Team
 
 AT_A_TIME: Final = 64
@@ -98,6 +98,7 @@ def _changes(db: sqlite3.Connection, me: str) -> Iterator[_Change]:
     yield from _agents(db, me)
     yield from _memberships(db)
     yield from _sessions(db, me)
+    yield from _resolved(db)
 
 
 def _tasks(db: sqlite3.Connection) -> Iterator[_Change]:
@@ -146,3 +147,10 @@ def _sessions(db: sqlite3.Connection, me: str) -> Iterator[_Change]:
         over = _SAID not in edits and isinstance(ended, str) and ended < since
         if edits.get("replica") == me and not over and edits.get(_SAID) != body:
             yield _Change("presence", body, SESSION, address, (), {_SAID: body})
+
+
+def _resolved(db: sqlite3.Connection) -> Iterator[_Change]:
+    for address, fields in registers.edits(db, RESOLVED_RUN).items():
+        run = address.partition(":")[2]
+        body: dict[str, JsonValue] = {"kind": "resolve", "run": run, "replica": fields.get("replica")}
+        yield _Change("presence", body, RESOLVED_RUN, address, tuple(fields))

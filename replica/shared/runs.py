@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from core.errors import conflict, invalid
 from core.store import registers
 from crypto.clock import Reading
 from crypto.roster.view import View
@@ -76,6 +77,20 @@ def of_work_item(db: sqlite3.Connection, work_item: str) -> list[Claim]:
     runs = db.execute("SELECT DISTINCT run FROM run_claims WHERE task = ?", (work_item,)).fetchall()
     found = [binding(db, run).claim for (run,) in runs]
     return _in_order(claim for claim in found if claim is not None and claim.task == work_item)
+
+
+def resolve(db: sqlite3.Connection, run: str, replica: str) -> None:
+    """Say whose a session is that several replicas claim, as an admin may, inside an open transaction.
+
+    It counts once it is published. Raises DmpError: `conflict` on `session` for one that is in no dispute,
+    `invalid` on `replica` for one that does not claim it.
+    """
+    claims = [claim.replica for claim in claimants(db, run)]
+    if len(claims) < 2:
+        raise conflict("session", f"no two replicas claim {run}")
+    if replica not in claims:
+        raise invalid("replica", f"{run} is claimed by {' and '.join(claims)}")
+    registers.edit(db, RESOLVED_RUN, run, {"replica": replica})
 
 
 def usable(view: View, replica: str) -> bool:

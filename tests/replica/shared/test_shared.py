@@ -387,13 +387,20 @@ def test_a_session_that_two_replicas_claim_is_nobodys_until_an_admin_says_whose(
     thief.publish(thief.op("presence", body=word))
     ada.sync()
     assert runs.binding(ada.node.store.db, run).contested  # cy is no admin
-    with ada.node.store.transaction(CommitPoint.SHARED) as db:
-        ada.node.signer.append(db, "presence", {**word, "replica": bob.me})  # type: ignore[dict-item]
+    with ada.node.store.transaction(CommitPoint.SESSION) as db:
+        for other, field in ((run, "replica"), ("run:r-0000aa", "session")):
+            with pytest.raises(DmpError) as caught:
+                runs.resolve(db, other, ada.me)
+            assert caught.value.field == field
+        runs.resolve(db, run, bob.me)
     ada.sync()
     bob.sync()
-    found = runs.binding(bob.node.store.db, run)
-    assert found.claim is not None
-    assert found.claim.replica == bob.me
+    for each in (ada, bob):
+        found = runs.binding(each.node.store.db, run)
+        assert found.claim is not None
+        assert found.claim.replica == bob.me
+        assert homes_at(each, made) == (bob.me,)
+        assert subject not in each.problems()
 
 
 def test_a_session_is_its_first_owners_again_once_the_other_is_revoked(w: World) -> None:
