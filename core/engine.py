@@ -253,16 +253,16 @@ class Engine(Reads):
         with self.store.transaction(CommitPoint.SESSION_START) as db:
             now_ms = self.clock()
             now = timestamp(now_ms)
-            for message, via in self.federation.take_over(work_item):
-                deliver(db, self.federation, self.ids, message, [Planned(work_item, via, State.HELD)], now_ms)
+            for taken, via in self.federation.take_over(work_item):
+                deliver(db, self.federation, self.ids, taken, [Planned(work_item, via, State.HELD)], now_ms)
             claimed: list[tuple[Message, Delivery]] = []
             addresses = {work_item, session, *self.host.sessions(work_item)}
             for delivery in delivery_rows.held_deliveries(db, addresses):
-                held = self.message(delivery.message)
-                assert held is not None
-                bound = move(db, self.federation, held, delivery, State.SENDING, session, now)
+                message = self.message(delivery.message)
+                assert message is not None
+                bound = move(db, self.federation, message, delivery, State.SENDING, session, now)
                 assert bound is not None
-                claimed.append((held, bound))
+                claimed.append((message, bound))
         return self._outbox.dispatch_all(claimed)
 
     # Steps of a send

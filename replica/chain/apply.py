@@ -299,7 +299,7 @@ class Applier:
                     problems.clear(db, f"op:{replica}:{seq}")
                     if outcome.verdict is not Verdict.KEPT:
                         ops.settle(db, replica, seq)
-                    if outcome.verdict is Verdict.REFUSED:
+                    if outcome.subject:
                         self._note(db, outcome, op)
                     result.applied += outcome.verdict is Verdict.APPLIED
                     result.refused += outcome.verdict is Verdict.REFUSED

@@ -30,6 +30,8 @@ from replica.team.roster import Team
 
 def hand_on_held(node: Node, team: Team) -> int:
     """Queue what waits here for sessions that live elsewhere; return how many messages."""
+    if team.view.members[node.me].observer:
+        return 0  # what it says is believed nowhere
     due = list(_due(node, team))
     if due:
         with node.store.transaction(CommitPoint.HANDED_ON) as db:

@@ -4,9 +4,9 @@ import pytest
 
 from core.message import Message, State
 from core.store import registers
-from crypto.canonical import JsonValue
+from crypto.canonical import JsonValue, decode, parse
 from crypto.encoding import b64u
-from crypto.op import Op
+from crypto.op import Op, to_line
 from crypto.sealing import unwrap_key
 from replica.mail import hand_on
 from replica.records import remote
@@ -61,9 +61,7 @@ def test_a_wake_request_names_the_one_home_that_may_wake(team: list[Machine]) ->
     assert ada.row(sent).wake_at == bob.me
 
 
-def test_the_origin_sends_anew_and_another_holder_forwards_once(
-    team: list[Machine], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_origin_sends_anew_and_another_holder_forwards_once(team: list[Machine]) -> None:
     """The origin is away: whoever holds the mail hands on its own op, and cy has it from ada all the same."""
     ada, bob, cy = team
     sent = to_task(ada)
@@ -149,9 +147,6 @@ def forward(forger: Forger, to: Machine, original: Op, target: str = TASK) -> Op
         me=forger.machine.me,
         private=secrets.seal_private,
     )
-    from crypto.canonical import decode, parse
-    from crypto.op import to_line
-
     body: JsonValue = {"forward": parse(decode(to_line(original))).value}
     return forger.op("mail", body=body, payload={"target": target, "key": b64u(key)}, to=(to,))
 
@@ -226,11 +221,24 @@ def test_what_is_read_on_one_machine_of_a_person_is_read_on_the_others_but_no_qu
     assert states == [State.READ, State.NOTIFIED]
 
 
-def test_a_message_whose_op_is_gone_is_not_forwarded(
-    team: list[Machine], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_message_whose_op_is_gone_is_not_forwarded(team: list[Machine]) -> None:
     ada, bob, _ = team
     sent = to_task(ada)
     exchange(ada, bob)
     bob.node.store.db.execute("DELETE FROM carriers")
     assert hand_on.forward_of(bob.node.store.db, bob.node, sent.id) is None
+
+
+def test_what_turns_out_not_to_be_its_publishers_is_noted_when_it_is_judged_at_last(w: World) -> None:
+    """Kept mail is not dropped in silence once it is known whose session its sender is."""
+    ada, bob, cy = w.team("ada", "bob", "cy")
+    exchange(ada, bob, cy)
+    forger, owner = Forger(cy), Forger(bob)
+    forger.publish(forger.mail(ada, **{"from": "run:r-0000aa"}))
+    ada.sync()
+    assert ada.count("parked") == 1
+    body: JsonValue = {"kind": "run", "run": "r-0000aa", "task": None, "runKind": "x", "live": True}
+    owner.publish(owner.op("presence", body=body))
+    ada.sync()
+    assert (ada.bodies(), ada.count("parked")) == ([], 0)
+    assert f"speaks-for:{cy.me}" in ada.problems()
