@@ -101,8 +101,11 @@ class Applier:
         return result
 
     def _refold_if_stale(self, team: Team) -> None:
-        """Fold shared state anew where the ops that count are not those that were folded."""
-        if fold.is_stale(self.node.store.db, team.view):
+        """Fold shared state anew where the ops that count are not those that were folded.
+
+        Not while the roster says something that this build cannot read: then nobody knows which do.
+        """
+        if team.view.unknown is None and fold.is_stale(self.node.store.db, team.view):
             fold.refold(self.node.store, team.view, self.node.now())
 
     def _batch(self, team: Team, lanes: dict[str, _Lane], batch: Sequence[Entry], result: Applied) -> None:

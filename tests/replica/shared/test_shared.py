@@ -17,7 +17,7 @@ from replica.records import problems
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put
 from replica.records.schema import MIGRATIONS
-from replica.shared import runs
+from replica.shared import fold, runs
 from replica.shared.agents import published
 from replica.shared.fold import HANDLERS
 from replica.shared.homes import homes, waking_replica
@@ -584,3 +584,33 @@ def test_an_observer_changes_nothing_but_is_there(w: World) -> None:
     assert ada.node.engine.members("eng") == ()
     assert ada.count("devices") == 1
     assert f"observer:{eve.me}" in ada.problems()
+
+
+def test_nothing_is_folded_anew_while_the_roster_cannot_be_read(
+    w: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    forger = Forger(bob)
+    forger.publish(
+        forger.op("weather", body={"sky": "clear"}),
+        forger.op("roster", body={"rv": 1, "action": "promote-all"}),
+        forger.op("channel", body={"channel": "eng", "member": "human:bob", "joined": True}),
+    )
+    ada.sync()
+    team = ada.node.team
+    assert team is not None
+    assert team.view.unknown is not None
+    assert ada.node.engine.members("eng") == ()
+    monkeypatch.setitem(HANDLERS, "weather", HANDLERS["channel"])
+    ada.sync()
+    assert fold.is_stale(ada.node.store.db, _view(ada))
+    commands.revoke(ada.pass_(), bob.me, "a newer build")
+    ada.sync()
+    assert not fold.is_stale(ada.node.store.db, _view(ada))
+
+
+def _view(machine: Machine) -> View:
+    team = machine.node.team
+    assert team is not None
+    return team.view
