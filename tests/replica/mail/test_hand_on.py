@@ -242,3 +242,34 @@ def test_what_turns_out_not_to_be_its_publishers_is_noted_when_it_is_judged_at_l
     ada.sync()
     assert (ada.bodies(), ada.count("parked")) == ([], 0)
     assert f"speaks-for:{cy.me}" in ada.problems()
+
+
+def test_what_a_revoked_replica_published_after_its_cut_is_not_handed_on_either(team: list[Machine]) -> None:
+    ada, bob, cy = team
+    begin(cy)
+    exchange(*team)
+    forger = Forger(bob)
+    payload = forger.payload(ada, to=[TASK])
+    payload["targets"] = [{"recipient": TASK, "via": "direct", "homes": [ada.me]}]
+    after = forger.op("mail", payload=payload, to=(ada,))
+    commands.revoke(ada.pass_(), bob.me, "left")
+    forger.publish(after)
+    exchange(ada, cy)
+    # Ada could read it, and hands it on all the same.
+    handing = Forger(ada)
+    handing.publish(forward(handing, cy, after))
+    cy.sync()
+    assert held(cy) == []
+
+
+def test_a_replica_that_never_ran_a_work_item_takes_none_of_its_mail_over(team: list[Machine]) -> None:
+    """A report alone empties no home: its publisher must have claimed a session of the work item."""
+    ada, bob, cy = team
+    sent = to_task(ada)
+    exchange(*team)
+    forger = Forger(cy)
+    report = {"t": "delivery", "message": sent.id, "recipient": TASK, "state": "read", "at": "now"}
+    forger.publish(forger.state(bob, report), forger.state(ada, report))
+    exchange(bob, ada)
+    assert held(bob) == ["mind the roses"]
+    assert (ada.row(sent).state, ada.row(sent).homes) == ("held", (bob.me,))
