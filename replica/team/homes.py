@@ -1,29 +1,18 @@
-"""Where an address lives: the replicas that store and deliver its mail (F.5).
-
-Homes are computed from the roster every replica folds alike, so every replica computes the same ones.
-"""
+"""Who reads mail besides its recipients' homes, and which addresses take part in nothing that leaves (F.5)."""
 
 from collections.abc import Iterable
 from typing import Final
 
-from core.address import parse_address
 from crypto.roster.view import View
 
 SYSTEM_ADDRESS: Final = "agent:dispatch"
 """The system address every replica's host announces (2.3); another replica's is an ordinary agent here."""
 
 
-def homes(view: View, address: str) -> tuple[str, ...]:
-    """The replicas that home `address`, sorted; none for an address that stays where it is."""
-    parsed = parse_address(address, "recipient")
-    if parsed.kind == "human" and parsed.handle is not None:
-        return tuple(view.replicas_of(parsed.handle))
-    return ()
-
-
 def own_devices(view: View, sender: str) -> tuple[str, ...]:
     """The machines of a human sender: each keeps a copy of what that human sends."""
-    return homes(view, sender) if sender.startswith("human:") else ()
+    scheme, _, handle = sender.partition(":")
+    return view.replicas_of(handle) if scheme == "human" else ()
 
 
 def observers(view: View) -> tuple[str, ...]:

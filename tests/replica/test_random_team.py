@@ -20,8 +20,8 @@ from crypto.chain import Cursor
 from crypto.key_claims import key_claims
 from crypto.lane import read_lane
 from replica.records import remote
+from replica.shared.homes import homes
 from replica.team import commands
-from replica.team.homes import homes
 from tests.replica.world import Machine, World, world
 from transports.base import TransportError
 
@@ -181,7 +181,7 @@ def assert_delivered(machine: Machine, message: Message, reached: set[str]) -> N
     assert team is not None
     mine = [each.recipient for each in machine.node.engine.deliveries(message.id)]
     for address in message.to:
-        at = homes(team.view, address)
+        at = homes(machine.node.store.db, team.view, address)
         assert mine.count(address) == int(machine.me in at)
         assert set(at) <= reached
 

@@ -4,7 +4,6 @@ from crypto.invites import public_of, recovery_code, recovery_proof, recovery_se
 from crypto.roster.bodies import Action, Recover, SetHosts, SetRecoveryKey
 from replica.records.commits import CommitPoint
 from replica.team import commands
-from replica.team.homes import homes
 from tests.replica.test_team import rival_claim
 from tests.replica.world import Machine, World, exchange
 
@@ -42,7 +41,7 @@ def test_who_holds_the_recovery_code_lets_itself_in_everywhere(w: World) -> None
         assert team is not None
         assert team.view.is_admin(lost.me)
         assert team.view.members[lost.me].recovered
-        assert homes(team.view, "human:ada") == tuple(sorted((ada.me, lost.me)))
+        assert team.view.replicas_of("ada") == tuple(sorted((ada.me, lost.me)))
 
 
 def test_of_two_keys_for_one_id_the_one_that_proves_the_recovery_code_is_its_key(w: World) -> None:
@@ -75,4 +74,4 @@ def test_a_host_gets_the_mail_of_the_handles_it_hosts_while_it_does(w: World) ->
     assert bob.count("messages") == 1
     for machine in (ada, bob):
         assert machine.node.team is not None
-        assert homes(machine.node.team.view, "human:carl") == (bob.me,)
+        assert machine.node.team.view.replicas_of("carl") == (bob.me,)
