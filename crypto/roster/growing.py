@@ -121,7 +121,7 @@ class GrowingRoster:
                 return True  # it lets nobody in, or is a recovery that proves nothing
         if not self._reach.is_righted(op.replica):
             return True
-        if self._sure is None or target in self._removing or target in self._targets:
+        if self._sure is None or self._exhausted or target in self._removing or target in self._targets:
             return False
         if self._exposed & self._reach.bit(op.replica):
             if self._reach.has_links(target) or target == self._sure:
@@ -141,6 +141,7 @@ class GrowingRoster:
             and removing.target != removing.publisher
             and not self._contested & both
             and self._sure not in (None, removing.target)
+            and not self._exhausted
         )
         if not alone:
             self._decide_again()
@@ -170,6 +171,7 @@ class GrowingRoster:
         )
         self._sure = decisions.sure_admin
         self._spared = decisions.spared
+        self._exhausted = decisions.exhausted
         return {each.hash: each for each in decisions.accepted}
 
     def _accept(self, accepted: dict[str, Removal]) -> None:

@@ -4,11 +4,13 @@ Removals take each other's rights away, so they cannot be judged one by one in f
 would win every quarrel. Here those are decided that no undecided one can affect. What is left cuts each other
 in circles and is settled in `contested`.
 
-Work is bounded whatever a hostile admin publishes: see MAX_EVALUATIONS and MAX_RISKY.
+Work is bounded whatever a hostile admin publishes: a walk for each removal, and MAX_EVALUATIONS, MAX_RISKY and
+MAX_PASSES.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from crypto.roster.cases import Cases
@@ -19,9 +21,12 @@ from crypto.roster.rights import Removal
 from crypto.roster.walk import Charter, Walk, removal
 
 MAX_EVALUATIONS: Final = 256
-"""Walks spent on deciding removals up front, and again on each contest that rank alone decides. Only a pile that its
-authors aimed at each other by the hundred takes as many; past it the rest is settled by rank, or void.
+"""Walks spent on finding removals that surely leave an admin, and again on each contest that rank alone decides. Only
+a pile that its authors aimed at each other by the hundred takes as many; past it the rest is contested, or void.
 """
+
+MAX_PASSES: Final = 8
+"""Times all is decided anew since accepted removals gave others their right; who gains it after that is void."""
 
 MAX_RISKY: Final = 16
 """Removals that each might leave no admin, tried one by one when they cannot all be accepted."""
@@ -38,7 +43,13 @@ class Decisions:
     """Those that could not be decided up front."""
     sure_admin: str | None = None
     """An admin whom no removal can touch, be it accepted or not."""
+    passes: int = 1
     evaluations: int = 0
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether MAX_PASSES were needed, so that a removal that holds its right may be void."""
+        return self.passes >= MAX_PASSES
 
 
 def decide(charter: Charter, ops: Iterable[RosterOp]) -> Decisions:
@@ -61,15 +72,18 @@ def decide_among(charter: Charter, reach: Reach, possible: Sequence[Removal]) ->
     if sure is None:
         sure = next((each for each in bare.admins() if not touched & reach.bit(each)), None)
     candidates = _could_hold(judge, reach, possible, bare)
+    passes = 0
     while True:
+        passes += 1
         up_front = _UpFront(judge, reach, candidates, bare, admin_is_sure=sure is not None)
         outcome = _settle(charter, judge, reach, up_front) if up_front.open else Outcome((), ())
         accepted = (*up_front.accepted, *outcome.accepted)
         rest = _without(possible, candidates)
         result = judge.evaluate(accepted) if rest else bare
         gained = [each for each in rest if result.holds(each)]
-        if not gained or judge.evaluations >= MAX_EVALUATIONS:
-            return Decisions(accepted, outcome.spared, tuple(up_front.open), sure, judge.evaluations)
+        if not gained or passes == MAX_PASSES:
+            contested = tuple(up_front.open)
+            return Decisions(accepted, outcome.spared, contested, sure, passes, judge.evaluations)
         candidates = _in_order([*candidates, *gained])
 
 
@@ -92,7 +106,7 @@ def _settle(charter: Charter, judge: "Judge", reach: Reach, up_front: "_UpFront"
             outcome = first_stable(cases, worst_first, admin_is_sure=admin_is_sure)
         if outcome is None:
             contest = Contest(up_front.accepted, ranked, admin_is_sure)
-            outcome = by_rank(contest, judge.over(grants).evaluate, MAX_EVALUATIONS)
+            outcome = by_rank(contest, partial(judge.evaluate, grants=grants), MAX_EVALUATIONS)
         accepted += outcome.accepted
         spared += outcome.spared
     return Outcome(tuple(accepted), tuple(spared))
@@ -106,8 +120,6 @@ def _could_hold(judge: "Judge", reach: Reach, removals: Sequence[Removal], bare:
     held = [each for each in removals if bare.holds(each)]
     rest = _without(removals, held)
     for cut in held:  # which grows as it is walked
-        if judge.evaluations >= MAX_EVALUATIONS:
-            return list(removals)
         if reach.extent(cut).holders and any(reach.may_give(cut, each) for each in rest):
             under = judge.evaluate((cut,))
             held += [each for each in rest if under.holds(each)]
@@ -123,15 +135,11 @@ class Judge:
         self._grants = grants
         self.evaluations = 0
 
-    def over(self, grants: Sequence[RosterOp]) -> "Judge":
-        """A judge of only some grants."""
-        return self if grants is self._grants else Judge(self._charter, grants)
-
-    def evaluate(self, accepted: Iterable[Removal]) -> Walk:
-        """Who holds which rights when these removals are accepted."""
+    def evaluate(self, accepted: Iterable[Removal], grants: Sequence[RosterOp] | None = None) -> Walk:
+        """Who holds which rights when these removals are accepted, going by all grants or only by these."""
         self.evaluations += 1
         walk = Walk(self._charter, accepted)
-        for op in self._grants:
+        for op in self._grants if grants is None else grants:
             walk.step(op)
         return walk
 
@@ -149,6 +157,7 @@ class _UpFront:
         admin_is_sure: bool,
     ) -> None:
         self.admin_is_sure = admin_is_sure
+        self._tries = 0
         self._judge = judge
         self._reach = reach
         self.accepted: list[Removal] = []
@@ -157,7 +166,7 @@ class _UpFront:
         self._decide(bare)
 
     def _decide(self, walk: Walk) -> None:
-        while self.open and self._judge.evaluations < MAX_EVALUATIONS:
+        while self.open:
             free = self._reach.unaffected(self.open)
             lost = [each for each in self.open if _is_cut_below(walk, each)]
             lost += [each for each in free if not walk.holds(each)]
@@ -180,7 +189,7 @@ class _UpFront:
         risky = [each for each in ready if self._reach.extent(each).touches & admins]
         if not risky or self._leaves_an_admin([*safe, *risky]):
             return [*safe, *risky]
-        if len(risky) <= MAX_RISKY:
+        if len(risky) <= MAX_RISKY and self._tries < MAX_EVALUATIONS:
             for each in risky:
                 if self._leaves_an_admin([*safe, each]):
                     safe.append(each)
@@ -188,6 +197,7 @@ class _UpFront:
 
     def _leaves_an_admin(self, chosen: Sequence[Removal]) -> bool:
         """Whether someone stays an admin when these are accepted too, however the others end."""
+        self._tries += 1
         walk = self._judge.evaluate([*self.accepted, *chosen])
         others = _without(self.open, chosen)
         harmless = [each for each in others if _is_cut_below(walk, each)]

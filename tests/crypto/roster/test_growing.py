@@ -1,10 +1,12 @@
 """A roster that grows op by op comes, at each step, to what a fold of the whole set comes to."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypto.roster import FoundingError, GrowingRoster, fold
+from crypto.roster import Decision, FoundingError, GrowingRoster, fold
 from crypto.roster.bodies import Body, SetHosts
 from crypto.roster.ops import RosterOp, fold_order
 from crypto.roster.walk import Walk
@@ -20,6 +22,7 @@ from tests.crypto.roster.team import (
     admin,
     admit,
     demote,
+    key_of,
     promote,
     recover,
     revoke,
@@ -117,3 +120,24 @@ def test_k7_what_is_said_beside_a_contest_decides_nothing_anew(monkeypatch: pyte
     for each in made:
         team.ops.remove(each)
     assert _walked(team, *made, monkeypatch=monkeypatch) == 2
+
+
+@pytest.mark.parametrize(("length", "backwards"), [(300, False), (24, True)])
+def test_k7_a_long_chain_of_removals_grows_to_what_it_folds_to(length: int, backwards: bool) -> None:
+    """Each admin removes the next: whatever number of them there is, every second one stands."""
+    names = [f"r{number}-{number:08x}" for number in range(length)]
+    team = Team(keys={name: key_of(name) for name in names})
+    for name in names:
+        team.says(ADA, admin(name))
+    pairs = list(pairwise(names))
+    made = [team.says(by, revoke(whom, 1)) for by, whom in (reversed(pairs) if backwards else pairs)]
+    claims = {replica: {key.fingerprint: key} for replica, key in team.keys.items()}
+    roster = GrowingRoster(FOUNDING.hash, team.ops[: -len(made)], claims)
+    for each in made:
+        roster.add(each)
+    view = team.view
+    assert roster.view == view
+    by_publisher = {each.replica: view.resolution[each.hash] for each in made}
+    assert [by_publisher[by] is Decision.ACCEPTED for by, _ in pairs] == [True, False] * (length // 2 - 1) + [
+        True
+    ]
