@@ -78,7 +78,9 @@ def _chopped(text: str, width: int) -> list[str]:
         return [text[start : start + width] for start in range(0, len(text), width)]
     from rich.cells import chop_cells
 
-    return chop_cells(text, width)
+    chopped = chop_cells(text, width)
+    rest = text[sum(map(len, chopped)) :]  # what takes no cells at the end is left out there
+    return [*chopped, rest] if rest else chopped
 
 
 def moment(timestamp: str) -> str:

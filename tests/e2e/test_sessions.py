@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -200,13 +201,20 @@ def test_a_reader_that_takes_nothing_keeps_no_session_from_ending(
     assert set(found()) == {"pushed", "held"}
 
 
-def test_a_session_that_was_ended_finishes_one_message_and_leaves_the_rest(zoe: Person, task: str) -> None:
+def test_a_session_that_was_ended_finishes_one_message_and_leaves_the_rest(
+    zoe: Person, task: str, tmp_path: Path
+) -> None:
     for number in range(4):
         zoe.dmp("send", task, f"Number {number}.")
-    with zoe.running("session", "attach", "--task", task, "--exec", "echo begun; sleep 1") as session:
+    go = tmp_path / "go"
+    slow = f"echo begun; while [ ! -e {shlex.quote(str(go))} ]; do sleep 0.05; done"
+    with zoe.running("session", "attach", "--task", task, "--exec", slow) as session:
         session.told("begun")
         run = zoe.json("session", "list")["sessions"][0]["address"]
-        assert "has ended" in zoe.dmp("session", "end", run)
+        with zoe.running("session", "end", run) as ending:
+            eventually(lambda: zoe.json("session", "list")["sessions"][0]["endedAt"] is not None)
+            go.touch()
+            assert "has ended" in ending.end().out
         assert session.end().code == 0
     assert [state for _, state in states(zoe, task)] == ["pushed", "held", "held", "held"]
 

@@ -4,7 +4,7 @@ import json
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from replica.cli.screen import Screen
@@ -74,6 +74,7 @@ def test_m6_json_escapes_every_line_break(break_: str, capsys: pytest.CaptureFix
 
 
 @given(st.text(st.characters(exclude_categories=["C", "Zl", "Zp", "M"]), max_size=200), st.integers(4, 40))
+@example("\U0001f3fb", 4)  # the tone of a skin, and nobody's
 def test_a_folded_line_fits_and_loses_nothing(text: str, width: int) -> None:
     from rich.cells import cell_len
 
