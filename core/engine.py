@@ -124,6 +124,7 @@ class Engine(Reads):
                 self._gates.claim(db, gate)
         if gate is not None:
             self._gates.apply(gate, message)
+            deliveries = tuple(self.deliveries(message.id))  # a session may have started, and claimed some
         dispatched = self.announce(message, deliveries)
         if message.wake == "request":
             may_wake = self.federation.may_wake

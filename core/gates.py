@@ -96,9 +96,10 @@ class Gates:
         """Apply a claimed effect and record it; False, and left to recovery, when it fails."""
         self._applying.add(gate.id)
         try:
-            self.host.apply_effect(gate, answer)
-            if data_type(gate.data) == WAKE:
-                self.wake(gate, answer)
+            with self.outbox.unheard(answer):
+                self.host.apply_effect(gate, answer)
+                if data_type(gate.data) == WAKE:
+                    self.wake(gate, answer)
         except Exception as error:  # noqa: BLE001 - the answer is committed; recovery applies its effect again
             _log.warning("the effect of gate %s failed: %s", gate.id, type(error).__name__)
             applied = False

@@ -4,7 +4,8 @@ A `sending` delivery is stored without an owner. Before it runs the hook, a proc
 by compare-and-set, so that of several on one store one dispatches it. It leaves a delivery alone whose session
 another process reaches, and takes over what one that is gone left behind. A hook runs outside any transaction
 and may fail or never return; a crash while it runs leaves the delivery `sending`, so a push happens once, and
-again where the crash fell between the hook and the commit after it.
+again where the crash fell between the hook and the commit after it. An answer whose effect a process is applying
+waits, whoever reaches its session (section 5.5).
 """
 
 import logging
@@ -21,6 +22,7 @@ from core.host import Host
 from core.message import Delivery, Message, State, Via
 from core.store import Store
 from core.store.deliveries import claim_delivery, delivery_by_id, sending_deliveries
+from core.store.effects import owner_of
 from core.store.messages import message_by_id
 from core.timestamp import timestamp
 
@@ -47,10 +49,20 @@ class Outbox:
         self._federation = federation
         self._dispatchers = dispatchers
         self._in_flight: set[str] = set()  # deliveries this very object is dispatching
+        self._unheard: set[str] = set()  # answers whose effect this very object is applying
 
     def announce(self, message: Message) -> None:
         """Make a committed message visible to readers."""
         self._run("published", message, lambda: self._host.published(message))
+
+    @contextmanager
+    def unheard(self, answer: Message) -> Iterator[None]:
+        """While its effect is applied, what a hook calls here dispatches nothing of an answer."""
+        self._unheard.add(answer.id)
+        try:
+            yield
+        finally:
+            self._unheard.discard(answer.id)
 
     def dispatch(self, message: Message, deliveries: Iterable[Delivery]) -> tuple[Delivery, ...]:
         """Dispatch committed deliveries of a message, and return each as it is then (section 6.2)."""
@@ -59,7 +71,7 @@ class Outbox:
     def dispatch_all(self, deliveries: Iterable[Sending]) -> tuple[Delivery, ...]:
         """Dispatch committed deliveries of several messages, and return each as it is then."""
         given = list(deliveries)
-        mine = self._claim(delivery for _, delivery in given)
+        mine = self._claim(delivery for message, delivery in given if not self._is_unheard(message))
         with self._flight(mine):
             return tuple(
                 self._hand_over(message, delivery)
@@ -76,7 +88,7 @@ class Outbox:
         waiting = [
             (delivery, owner)
             for delivery, owner in sending_deliveries(self._store.db)
-            if self._is_free(delivery, owner) and self._is_live(delivery) and self._reaches(delivery)
+            if self._is_free(delivery, owner) and self._is_live(delivery) and self._may_take(delivery)
         ]
         if not waiting:
             return ()
@@ -99,7 +111,7 @@ class Outbox:
                 if not self._is_free(delivery, owner):
                     continue
                 if self._is_live(delivery):
-                    if self._reaches(delivery):
+                    if self._may_take(delivery):
                         again.append((delivery, owner))
                 else:
                     message = message_by_id(db, delivery.message)
@@ -129,6 +141,23 @@ class Outbox:
         except Exception as error:  # noqa: BLE001 - the message is committed and waits for whoever takes it up
             _log.warning("delivery %s stays sending: %s", delivery.id, type(error).__name__)
             return False
+
+    def _may_take(self, delivery: Delivery) -> bool:
+        """Whether a delivery that nobody is dispatching is for this process to dispatch now."""
+        if not self._reaches(delivery):
+            return False
+        message = message_by_id(self._store.db, delivery.message)
+        assert message is not None
+        return not self._is_unheard(message)
+
+    def _is_unheard(self, message: Message) -> bool:
+        """Whether nobody is to hear of an answer yet: the effect of the gate it decides is being applied (5.5)."""
+        if message.kind != "answer" or message.reply_to is None:
+            return False
+        owner = owner_of(self._store.db, message.reply_to)
+        if owner is None or owner == self._dispatchers.me():
+            return message.id in self._unheard
+        return self._dispatchers.lives(owner)
 
     def _claim(self, deliveries: Iterable[Delivery]) -> set[str]:
         """Make this process's own the `sending` ones among fresh deliveries that it reaches; return their ids."""

@@ -15,6 +15,7 @@ from core.errors import Code, DmpError
 from core.inputs import ReplyInput, Sender
 from core.message import Message, State
 from tests.core.support import ADA, OTHER_RUN, OTHER_TASK, RUN, TASK, World, draft, world
+from tests.core.test_effects import GRANT, raise_scope
 from tests.core.test_gates import raise_wake
 from tests.core.test_voiding import answered_gate
 
@@ -311,6 +312,53 @@ def test_an_effect_that_a_living_process_applies_is_left_to_it(
     assert [call["hook"] for call in other.host.calls] == []
     living.remove("one")
     assert other.engine.recover().replayed == 1
+    assert other.engine.effects_applied() == [gate.id]
+
+
+@pytest.mark.parametrize("begins", [False, True], ids=["live", "beginning"])
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["here", "elsewhere"])
+def test_nobody_is_given_an_answer_while_its_effect_is_being_applied(
+    make: Callable[[str], World], begins: bool, elsewhere: bool
+) -> None:
+    """Neither a session that another process reaches, nor one that begins meanwhile (section 5.5)."""
+    one, attached = make("one"), make("attached")
+    gate = raise_scope(one)
+    during = one
+    if elsewhere:
+        reaches_nothing(one)
+        during = attached
+    if begins:
+        for each in (one, attached):
+            each.host.change({"endSession": {"workItem": "t-000001"}})
+
+    def look(gate: Message, answer: Message) -> None:
+        if begins:
+            for each in (one, attached):
+                each.host.change({"startSession": {"workItem": "t-000001", "session": OTHER_RUN}})
+            (claimed,) = during.engine.session_started(OTHER_RUN, TASK)
+            assert (claimed.state, claimed.session) == (State.SENDING, OTHER_RUN)
+        assert during.engine.dispatch_waiting() == ()
+        assert during.engine.recover().retried == 0
+        assert pushed(one, attached) == []
+
+    one.host.apply_effect = look  # type: ignore[method-assign]
+    sent = one.engine.reply(ADA, gate.id, GRANT)
+    assert pushed(one) == ([] if elsewhere else [sent.message.id])
+    attached.engine.dispatch_waiting()
+    assert pushed(one, attached) == [sent.message.id]
+
+
+def test_an_answer_is_given_on_once_whoever_applied_its_effect_is_gone(
+    make: Callable[[str], World], living: set[str]
+) -> None:
+    one, other = make("one"), make("other")
+    gate = raise_scope(one)
+    with dying(one):
+        one.engine.reply(ADA, gate.id, GRANT)
+    assert other.engine.dispatch_waiting() == ()
+    living.remove("one")
+    assert other.engine.recover().retried == 1
+    assert len(pushed(other)) == 1
     assert other.engine.effects_applied() == [gate.id]
 
 
