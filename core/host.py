@@ -1,15 +1,16 @@
 """What the host decides for itself (section 2.1), behind one protocol.
 
 The questions are asked inside a transaction, or right after one, and must answer from memory or from the
-store, quickly and without sending anything. The hooks run after the commit and may fail: a push or a notify that raises
-returns its delivery to `held` (section 6.2), and any other hook's failure is logged and changes nothing.
+store, quickly and without sending anything. The hooks run after the commit and may fail: a push or a notify that
+raises returns its delivery to `held` (section 6.2), an effect that does is left to recovery (section 6.3), a wake
+that does is told to the sender (section C.8), and any other hook's failure is logged and changes nothing.
 """
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from core.address import CORE, Grammar
+from core.address import Grammar
 from core.message import Message
 
 AgentStatus = Literal["pending", "approved", "revoked"]
@@ -107,67 +108,3 @@ class Host(Protocol):
 
     def published(self, message: Message, /) -> None:
         """Make a stored message visible to whoever watches."""
-
-
-class QuietHost:
-    """A host without sessions or agents, whose people read their mailboxes when they like."""
-
-    def __init__(self, system_address: str = "agent:dispatch", grammar: Grammar = CORE) -> None:
-        self.system_address = system_address
-        self.grammar = grammar
-        self.gate_types: Collection[str] = ("wake",)
-        self.limits = Limits()
-
-    def live_session(self, _work_item: str) -> str | None:
-        return None
-
-    def is_live(self, _session: str) -> bool:
-        return False
-
-    def work_item(self, _session: str) -> str | None:
-        return None
-
-    def sessions(self, _work_item: str) -> Collection[str]:
-        return ()
-
-    def agent_status(self, _agent: str) -> AgentStatus | None:
-        return None
-
-    def is_muted(self, _agent: str) -> bool:
-        return False
-
-    def owner(self, _target: str) -> str | None:
-        return None
-
-    def implicit_members(self, _channel: str) -> Collection[str]:
-        return ()
-
-    def external(self, _address: str) -> External | None:
-        return None
-
-    def rule_wake(self, _target: str, _message: Message) -> WakeRuling:
-        return "deny"
-
-    def why_not_woken(self, _target: str) -> str | None:
-        return None
-
-    def wake(self, _target: str, _message: Message) -> None:
-        raise WakeError("this host wakes nobody")
-
-    def apply_effect(self, _gate: Message, _answer: Message) -> None:
-        """Do nothing: no gate of this host has an effect."""
-
-    def reaches(self, _session: str) -> bool:
-        return False
-
-    def push(self, _session: str, _message: Message) -> None:
-        raise NotImplementedError("no session is ever live here")
-
-    def notify(self, _session: str, _message: Message) -> None:
-        raise NotImplementedError("no session is ever live here")
-
-    def notify_human(self, _human: str, _message: Message) -> None:
-        """Do nothing: the mail is in the mailbox."""
-
-    def published(self, _message: Message) -> None:
-        """Do nothing: nobody watches."""

@@ -21,7 +21,6 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from core.engine import Engine
-from core.host import QuietHost
 from core.ids import Ulids
 from core.inputs import Sender, SendInput
 from core.message import Delivery, Message, State, Via
@@ -31,6 +30,7 @@ from core.store.messages import insert_message
 from core.store.schema import MIGRATIONS
 from core.timestamp import timestamp
 from tests.bench.send import commit, rows_of_tables
+from tests.core.quiet import QuietHost
 
 SEND_TARGET: Final = 0.5
 READ_TARGET: Final = 1.5

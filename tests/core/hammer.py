@@ -20,7 +20,6 @@ from typing import Any, Final, NoReturn
 from core.dispatchers import Dispatchers
 from core.engine import Engine, Sent
 from core.errors import Code, DmpError
-from core.host import QuietHost
 from core.ids import Ulids
 from core.inputs import ReplyInput, Sender, SendInput
 from core.message import Message
@@ -28,8 +27,8 @@ from core.store import Store
 from core.store.schema import MIGRATIONS
 from crypto.canonical import JsonValue
 from replica.home.dispatchers import LockedDispatchers
+from tests.core.quiet import QuietHost
 
-SYSTEM: Final = "agent:dispatch"
 TASKS: Final = tuple(f"task:t-00000{number}" for number in range(1, 5))
 PEOPLE: Final = ("human:ada", "human:bob", "human:cyd")
 MAILBOXES: Final = (*TASKS, *PEOPLE)
@@ -60,9 +59,9 @@ class Log(list[dict[str, Any]]):
 class SharedHost(QuietHost):
     """A host whose sessions are in the store, so that every process knows the same ones."""
 
+    gate_types = ("wake", "tool-approval")
+
     def __init__(self, store: Store, log: Log) -> None:
-        super().__init__(SYSTEM)
-        self.gate_types = ("wake", "tool-approval")
         self._db = store.db
         self._log = log
 
@@ -173,7 +172,7 @@ class Hammer:
     def raise_gate(self) -> None:
         choices = ("approve", "approve-session", "deny")
         given = SendInput(("human:ada",), "question", "may it?", blocking=True, choices=choices, data=GATE)
-        self.sent(self.engine.send(Sender(SYSTEM), given))
+        self.sent(self.engine.send(Sender(QuietHost.system_address), given))
 
     def answer(self) -> None:
         question = self.some_question()
