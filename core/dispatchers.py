@@ -1,7 +1,7 @@
-"""Who dispatches a `sending` delivery, so that two processes never dispatch one (section 6.3).
+"""Who dispatches a `sending` delivery or applies an effect, so that two processes never do (sections 5.5, 6.3).
 
 A delivery is stored without an owner. A process claims it by compare-and-set under its own name before it
-runs the hook, and may take over what is unowned or whose owner is gone.
+runs the hook, and may take over what is unowned or whose owner is gone. An effect has an owner from its answer on.
 """
 
 from typing import Protocol
@@ -20,11 +20,8 @@ class Dispatchers(Protocol):
 class Lone:
     """The only process there is: whatever another name holds was left by one that is gone."""
 
-    def __init__(self, name: str = "here") -> None:
-        self._name = name
-
     def me(self) -> str:
-        return self._name
+        return "here"
 
     def lives(self, name: str) -> bool:
-        return name == self._name
+        return name == self.me()
