@@ -15,18 +15,14 @@ from core.host import AgentStatus
 from core.store import registers
 from core.text import is_blank, is_one_line
 from crypto.canonical import JsonValue
+from replica.shared.bodies import STATUSES
+from replica.shared.kinds import AGENT
 from replica.team.homes import SYSTEM_ADDRESS, never_federates
 
-KIND: Final = "agent"
 MUTE: Final = "mute"
 
 MAX_CLIENT: Final = 128
 _TOKEN_BYTES: Final = 8
-_STATUSES: Final[Mapping[JsonValue, AgentStatus]] = {
-    "pending": "pending",
-    "approved": "approved",
-    "revoked": "revoked",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +39,7 @@ class Agent:
 
 def find(db: sqlite3.Connection, address: str) -> Agent | None:
     """The agent of an address, or None."""
-    fields = registers.fields_of(db, KIND, address)
+    fields = registers.fields_of(db, AGENT, address)
     return _read(db, address, fields) if fields else None
 
 
@@ -57,7 +53,7 @@ def need(db: sqlite3.Connection, address: str) -> Agent:
 
 def every(db: sqlite3.Connection) -> list[Agent]:
     """All agents, in the order of their addresses."""
-    return [_read(db, address, fields) for address, fields in registers.subjects(db, KIND).items()]
+    return [_read(db, address, fields) for address, fields in registers.subjects(db, AGENT).items()]
 
 
 def is_muted(db: sqlite3.Connection, address: str) -> bool:
@@ -123,13 +119,13 @@ def register(
         "replica": replica,
         "registration": random(_TOKEN_BYTES).hex(),
     }
-    registers.edit(db, KIND, address, fields)
+    registers.edit(db, AGENT, address, fields)
     return _read(db, address, fields)
 
 
 def ask_anew(db: sqlite3.Connection, random: Callable[[int], bytes], address: str) -> Agent:
     """Let a registration be asked about by another gate, inside an open transaction; its old one counts no more."""
-    registers.edit(db, KIND, address, {"registration": random(_TOKEN_BYTES).hex()})
+    registers.edit(db, AGENT, address, {"registration": random(_TOKEN_BYTES).hex()})
     return need(db, address)
 
 
@@ -141,7 +137,7 @@ def need_registered_at(agent: Agent, replica: str) -> None:
 
 def decide(db: sqlite3.Connection, address: str, status: AgentStatus) -> None:
     """Set a registration's status, inside an open transaction."""
-    registers.edit(db, KIND, address, {"status": status})
+    registers.edit(db, AGENT, address, {"status": status})
 
 
 def not_pending(agent: Agent) -> DmpError:
@@ -159,7 +155,7 @@ def _read(db: sqlite3.Connection, address: str, fields: Mapping[str, JsonValue])
     return Agent(
         address=address,
         client=client if isinstance(client, str) else "",
-        status=_STATUSES.get(fields.get("status"), "revoked"),
+        status=STATUSES.get(fields.get("status"), "revoked"),
         muted=is_muted(db, address),
         replica=replica if isinstance(replica, str) else None,
         registration=token if isinstance(token, str) else None,

@@ -13,8 +13,7 @@ from core.errors import conflict, invalid, not_found
 from core.store import registers
 from core.text import is_blank, is_one_line, utf8_len
 from crypto.canonical import JsonValue
-
-KIND: Final = "task"
+from replica.shared.kinds import TASK
 
 STATUSES: Final = ("draft", "ready", "working", "review", "landing", "landed", "dropped")
 """How far a work item is. One that has landed or was dropped is woken no more (section C.8)."""
@@ -80,9 +79,9 @@ def add(
         raise invalid("title", "say what the work item is about")
     known |= _checked(db, known)
     prefix = "e" if known["kind"] == "epic" else "t"
-    while registers.fields_of(db, KIND, address := f"task:{prefix}-{random(_ID_BYTES).hex()}"):
+    while registers.fields_of(db, TASK, address := f"task:{prefix}-{random(_ID_BYTES).hex()}"):
         continue
-    registers.edit(db, KIND, address, known)
+    registers.edit(db, TASK, address, known)
     return _read(address, known)
 
 
@@ -92,7 +91,7 @@ def edit(db: sqlite3.Connection, address: str, fields: Mapping[str, JsonValue]) 
     Raises DmpError: `not-found` on `task` or `parent`, `invalid` on the field at fault.
     """
     item = need(db, address)
-    registers.edit(db, KIND, address, _checked(db, fields, item))
+    registers.edit(db, TASK, address, _checked(db, fields, item))
     return need(db, address)
 
 
@@ -101,13 +100,13 @@ def promote(db: sqlite3.Connection, address: str, status: str) -> bool:
     item = find(db, address)
     if item is None or item.status != "draft":
         return False
-    registers.edit(db, KIND, address, {"status": status})
+    registers.edit(db, TASK, address, {"status": status})
     return True
 
 
 def find(db: sqlite3.Connection, address: str) -> WorkItem | None:
     """The work item of an address, or None."""
-    fields = registers.fields_of(db, KIND, address)
+    fields = registers.fields_of(db, TASK, address)
     return _read(address, fields) if fields else None
 
 
@@ -121,12 +120,12 @@ def need(db: sqlite3.Connection, address: str) -> WorkItem:
 
 def every(db: sqlite3.Connection) -> list[WorkItem]:
     """All work items, in the order of their ids."""
-    return [_read(address, fields) for address, fields in registers.subjects(db, KIND).items()]
+    return [_read(address, fields) for address, fields in registers.subjects(db, TASK).items()]
 
 
 def under(db: sqlite3.Connection, epic: str) -> list[WorkItem]:
     """The work items whose parent is the epic of an id."""
-    found = registers.subjects_with(db, KIND, "parent", epic)
+    found = registers.subjects_with(db, TASK, "parent", epic)
     return [_read(address, fields) for address, fields in found.items()]
 
 

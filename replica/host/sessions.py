@@ -17,10 +17,9 @@ from core.errors import conflict, invalid, not_found
 from core.store import registers
 from crypto.canonical import JsonValue
 from replica.home import locks
+from replica.shared.kinds import SESSION
+from replica.shared.runs import EXECUTE
 
-KIND: Final = "session"
-
-EXECUTE: Final = "execute"
 AUXILIARY: Final = "auxiliary"
 
 _ID_BYTES: Final = 5
@@ -57,7 +56,7 @@ class Sessions:
 
     def find(self, address: str) -> Session | None:
         """The session of an address, or None."""
-        fields = registers.fields_of(self._db, KIND, address)
+        fields = registers.fields_of(self._db, SESSION, address)
         return _read(address, fields) if fields else None
 
     def need(self, address: str) -> Session:
@@ -71,13 +70,13 @@ class Sessions:
 
     def every(self) -> list[Session]:
         """All sessions, the one that was made first first."""
-        found = [_read(address, fields) for address, fields in registers.subjects(self._db, KIND).items()]
+        found = [_read(address, fields) for address, fields in registers.subjects(self._db, SESSION).items()]
         return sorted(found, key=lambda session: (session.started_at or "", session.address))
 
     def of(self, work_item: str) -> list[Session]:
         """A work item's sessions."""
         task = work_item.partition(":")[2]
-        found = registers.subjects_with(self._db, KIND, "task", task)
+        found = registers.subjects_with(self._db, SESSION, "task", task)
         return [_read(address, fields) for address, fields in found.items()]
 
     def is_live(self, address: str) -> bool:
@@ -113,7 +112,7 @@ class Sessions:
             "replica": self._replica,
             "startedAt": now,
         }
-        registers.edit(self._db, KIND, address, fields)
+        registers.edit(self._db, SESSION, address, fields)
         return _read(address, fields)
 
     def hold(self, address: str) -> locks.Lock:
@@ -144,7 +143,7 @@ class Sessions:
         self.need_own(session)
         if session.task is not None:
             self.need_free(session.task, session.address)
-        registers.edit(self._db, KIND, session.address, {"live": True, "endedAt": None})
+        registers.edit(self._db, SESSION, session.address, {"live": True, "endedAt": None})
 
     def need_free(self, work_item: str, session: str | None = None) -> None:
         """Check that a work item has no live session but this one. Raises DmpError `conflict` on `task`."""
@@ -159,7 +158,7 @@ class Sessions:
     def end(self, session: Session, *, now: str) -> None:
         """Mark a session ended, inside an open transaction; one that is not marked live stays as it is."""
         if session.marked_live:
-            registers.edit(self._db, KIND, session.address, {"live": False, "endedAt": now})
+            registers.edit(self._db, SESSION, session.address, {"live": False, "endedAt": now})
 
     def need_own(self, session: Session) -> None:
         """Check that a session is this machine's. Raises DmpError `invalid` on `session`."""
@@ -168,7 +167,7 @@ class Sessions:
 
     def lost(self) -> list[Session]:
         """This machine's sessions that are marked live and whose process is gone."""
-        found = registers.subjects_with(self._db, KIND, "live", True)
+        found = registers.subjects_with(self._db, SESSION, "live", True)
         sessions = [_read(address, fields) for address, fields in found.items()]
         return [
             session
@@ -185,11 +184,14 @@ class Sessions:
         return self._folder / parse_address(address, "session", DISPATCH).text.partition(":")[2]
 
 
-def address_of(text: str, field: str = "session") -> str:
-    """The address of a session that is named by its address or its bare id. Raises DmpError `invalid`."""
-    address = parse_address(text if ":" in text else f"run:{text}", field, DISPATCH)
+def address_of(text: str) -> str:
+    """The address of a session that is named by its address or its bare id.
+
+    Raises DmpError `invalid` on `session`.
+    """
+    address = parse_address(text if ":" in text else f"run:{text}", "session", DISPATCH)
     if address.kind != "run":
-        raise invalid(field, f"{text} is no session; its address is run:r-…")
+        raise invalid("session", f"{text} is no session; its address is run:r-…")
     return address.text
 
 
