@@ -6,7 +6,6 @@ from core.engine import Engine
 from core.message import Message
 from core.participation import participates
 from replica.records import remote
-from replica.shared import runs
 from replica.team.homes import SYSTEM_ADDRESS
 
 
@@ -15,23 +14,13 @@ def takes_part(
 ) -> bool:
     """Whether the sender of a message from `origin` takes part in the one it joins, counting remote rows too.
 
-    A session stands for its work item and that one's other sessions, wherever they run. A person at a machine that
-    is a home of the message may join it as one who decides there may. Another host's system joins its own
+    A session takes part for its work item and that one's other sessions, wherever they run. A person at a machine
+    that is a home of the message may join it as one who decides there may. Another host's system joins its own
     messages alone: others' share an address with it.
     """
     sender = message.sender
     if sender == SYSTEM_ADDRESS:
         return joined.sender == SYSTEM_ADDRESS and joined.origin == origin
-    if any(
-        participates(db, engine.host, engine.federation, each, joined) for each in _stands_for(db, sender)
-    ):
+    if participates(db, engine.host, engine.federation, sender, joined):
         return True
     return sender.startswith("human:") and any(origin in row.homes for row in remote.rows_of(db, joined.id))
-
-
-def _stands_for(db: sqlite3.Connection, sender: str) -> list[str]:
-    claim = runs.binding(db, sender).claim if sender.startswith("run:") else None
-    if claim is None or claim.task is None:
-        return [sender]
-    others = [other.run for other in runs.of_work_item(db, claim.task) if other.run != sender]
-    return [sender, claim.task, *others]
