@@ -61,17 +61,17 @@ def _report(db: sqlite3.Connection, node: Node, team: Team, publisher: str, entr
     )
     if publisher != message.origin and publisher not in remote.readers_of(db, message.id):
         return changed
-    for row in remote.rows_of(db, message.id):
-        if row.recipient != entry.recipient or publisher not in row.homes:
-            continue
-        # A work item has other homes once it moves; its mail is where it was sent.
-        moves = row.recipient.startswith("task:") and usable(team.view, publisher)
-        if not moves and publisher not in homes(db, team.view, row.recipient):
-            continue
-        refused = {home: reason for home, reason in row.refused.items() if home != publisher}
-        if remote.RANK[entry.state] > remote.RANK[row.state] or row.state == remote.REFUSED:
-            remote.update(db, replace(row, state=entry.state, refused=refused, changed_at=entry.at))
-            changed = True
+    row = remote.row_of(db, message.id, entry.recipient)
+    if row is None or publisher not in row.homes:
+        return changed
+    # A work item has other homes once it moves; its mail is where it was sent.
+    moves = row.recipient.startswith("task:") and usable(team.view, publisher)
+    if not moves and publisher not in homes(db, team.view, row.recipient):
+        return changed
+    refused = {home: reason for home, reason in row.refused.items() if home != publisher}
+    if remote.RANK[entry.state] > remote.RANK[row.state] or row.state == remote.REFUSED:
+        remote.update(db, replace(row, state=entry.state, refused=refused, changed_at=entry.at))
+        changed = True
     return changed
 
 

@@ -60,8 +60,8 @@ def is_believed(db: sqlite3.Connection, me: str, sender: str) -> bool:
         return registers.fields_of(db, AGENT, sender).get("replica") == me
     if registers.fields_of(db, SESSION, sender).get("replica") != me:
         return False
-    claim = runs.binding(db, sender).claim
-    return not runs.claimants(db, sender) or (claim is not None and claim.replica == me)
+    bound = runs.binding(db, sender)
+    return not bound.contested if bound.claim is None else bound.claim.replica == me
 
 
 def _of_session(db: sqlite3.Connection, publisher: str, session: str) -> Speech:
@@ -80,10 +80,10 @@ def _of_agent(
         return Speech.NO
     if registers.fields_of(db, AGENT, sender.text).get("replica") == me:
         return Speech.NO  # what is registered here is nobody else's
-    known = agents.published(db, sender.text)
+    known = agents.registered_at(db, sender.text)
     if known is None:
         return Speech.UNKNOWN
-    return Speech.YES if known.replica == publisher else Speech.NO
+    return Speech.YES if known == publisher else Speech.NO
 
 
 def _is_fair_notice(db: sqlite3.Connection, publisher: str, message: Message) -> bool:

@@ -163,7 +163,7 @@ class Teammates:
 
     def moved(self, delivery: Delivery, message: Message) -> None:
         """Report a delivery's new state to the message's origin and to every replica it went to."""
-        told = self._everyone(message)
+        told = everyone(self._store, self._me, message)
         if not told or delivery.state == "sending":
             return
         entry = {
@@ -195,10 +195,7 @@ class Teammates:
 
     def participates(self, address: str, message_id: str) -> bool:
         """Whether `address` received `message_id` on another replica."""
-        return remote.participates(self._store.db, address, message_id)
-
-    def _everyone(self, message: Message) -> set[str]:
-        return everyone(self._store, self._me, message)
+        return remote.row_of(self._store.db, message_id, address) is not None
 
 
 def everyone(store: Store, me: str, message: Message) -> set[str]:

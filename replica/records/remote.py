@@ -85,14 +85,6 @@ def update(db: sqlite3.Connection, row: RemoteRow) -> None:
     )
 
 
-def participates(db: sqlite3.Connection, address: str, message: str) -> bool:
-    """Whether `address` is a recipient of a remote row of `message`."""
-    found = db.execute(
-        "SELECT 1 FROM remote_rows WHERE message = ? AND recipient = ?", (message, address)
-    ).fetchone()
-    return found is not None
-
-
 def set_readers(db: sqlite3.Connection, message: str, replicas: Iterable[str]) -> None:
     """Remember which replicas a message went to; more may be added by a second op that carries it."""
     known = readers_of(db, message)
@@ -111,7 +103,10 @@ def readers_of(db: sqlite3.Connection, message: str) -> tuple[str, ...]:
 
 def row_of(db: sqlite3.Connection, message: str, recipient: str) -> RemoteRow | None:
     """The remote row of one recipient of a message."""
-    return next((row for row in rows_of(db, message) if row.recipient == recipient), None)
+    row = db.execute(
+        f"SELECT {_COLUMNS} FROM remote_rows WHERE message = ? AND recipient = ?", (message, recipient)
+    ).fetchone()
+    return None if row is None else _row(row)
 
 
 def waiting_for(db: sqlite3.Connection, recipient: str) -> list[RemoteRow]:

@@ -1,30 +1,22 @@
 """Agents of the team: registers by address, each written whole by the replica that registered it (8.6)."""
 
 import sqlite3
-from dataclasses import dataclass
 
 from core.errors import forbidden
-from core.host import AgentStatus
 from core.store import registers
 from crypto.canonical import JsonValue
 from crypto.op import Op
 from crypto.roster.view import View
 from replica.mail.outcome import Outcome
-from replica.shared.bodies import STATUSES, parse_agent
+from replica.shared.bodies import parse_agent
 from replica.shared.kinds import AGENT
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedAgent:
-    """An agent as the team knows it: `replica` registered it. What a revoked replica registered is revoked."""
-
-    address: str
-    replica: str
-    status: AgentStatus
-
-
 def fold(db: sqlite3.Connection, view: View, op: Op) -> Outcome:
-    """Fold an agent op in. Raises DmpError: `invalid`, and `forbidden` on `address` for another person's agent."""
+    """Fold an agent op in; what a revoked replica registered is revoked.
+
+    Raises DmpError: `invalid`, and `forbidden` on `address` for another person's agent.
+    """
     said = parse_agent(op.body)
     if not view.speaks_for_handle(op.replica, said.operator, op.seq):
         raise forbidden("address", f"that replica does not speak for {said.operator}")
@@ -38,10 +30,7 @@ def fold(db: sqlite3.Connection, view: View, op: Op) -> Outcome:
     return Outcome.APPLIED if any(moved) else Outcome.NOTHING
 
 
-def published(db: sqlite3.Connection, address: str) -> PublishedAgent | None:
-    """The agent of an address as ops tell of it, whatever was written here since; None where none does."""
-    fields = registers.published_fields(db, AGENT, address)
-    replica, status = fields.get("replica"), STATUSES.get(fields.get("status"))
-    if not isinstance(replica, str) or status is None:
-        return None
-    return PublishedAgent(address, replica, status)
+def registered_at(db: sqlite3.Connection, address: str) -> str | None:
+    """The replica that registered an agent, as ops tell, whatever was written here since; None where none does."""
+    replica = registers.published_fields(db, AGENT, address).get("replica")
+    return replica if isinstance(replica, str) else None

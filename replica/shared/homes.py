@@ -24,8 +24,8 @@ def homes(db: sqlite3.Connection, view: View, address: str) -> tuple[str, ...]:
     if parsed.kind == "human":
         return view.replicas_of(parsed.handle or "")
     if parsed.kind == "agent" and parsed.operator is not None:
-        found = agents.published(db, address)
-        return (found.replica,) if found is not None and runs.usable(view, found.replica) else ()
+        at = agents.registered_at(db, address)
+        return (at,) if at is not None and runs.usable(view, at) else ()
     if parsed.kind == "task":
         live = live_replica(db, view, address)
         return (live,) if live is not None else _of_assignee(db, view, address)
