@@ -41,19 +41,9 @@ def take(path: Path) -> Lock | None:
     """
     path.parent.mkdir(mode=0o700, exist_ok=True)
     until = time.monotonic() + _PATIENCE
-    while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            if time.monotonic() > until:
-                return None
-            time.sleep(_PAUSE)
-            continue
-        if _is_at(descriptor, path):
-            return Lock(path, descriptor)
-        os.close(descriptor)  # its holder removed it meanwhile
+    while (lock := _take_once(path, os.O_CREAT)) is None and time.monotonic() <= until:
+        time.sleep(_PAUSE)
+    return lock
 
 
 def is_held(path: Path) -> bool:
@@ -74,25 +64,19 @@ def is_held(path: Path) -> bool:
 def remove_stale(folder: Path) -> None:
     """Remove the lock files of a folder that nobody holds."""
     for path in folder.glob("*"):
-        if is_held(path):
-            continue
-        lock = _take_once(path)
-        if lock is not None:
-            lock.release()
+        with contextlib.suppress(OSError):  # it is gone
+            lock = _take_once(path)
+            if lock is not None:
+                lock.release()
 
 
-def _take_once(path: Path) -> Lock | None:
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
+def _take_once(path: Path, flags: int = 0) -> Lock | None:
+    """Take a lock, or return None where it is held, or its holder removes it in this moment."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | flags, 0o600)
+    with contextlib.suppress(BlockingIOError):
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        return None
-    if _is_at(descriptor, path):
-        return Lock(path, descriptor)
+        if _is_at(descriptor, path):
+            return Lock(path, descriptor)
     os.close(descriptor)
     return None
 
