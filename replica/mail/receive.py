@@ -221,9 +221,8 @@ class Receiver:
     ) -> Sequence[Delivery]:
         engine = self.node.engine
         first: dict[str, Planned] = {}
-        for (
-            start
-        ) in planned:  # a session that ended leaves its mail to its work item, which may be a target too
+        # A session that ended leaves its mail to its work item, which may be a target too.
+        for start in planned:
             known = first.setdefault(start.recipient, start)
             if known.via is Via.CHANNEL and start.via is Via.DIRECT:
                 first[start.recipient] = start
