@@ -93,7 +93,7 @@ class Outbox:
         if not waiting:
             return ()
         with self._store.transaction(CommitPoint.CLAIM) as db:
-            taken = self._take(db, waiting)
+            taken = [(self._message(each), each) for each in self._take(db, waiting)]
         return self._hand_over_all(taken)
 
     def recover(self) -> tuple[int, int]:
@@ -114,13 +114,17 @@ class Outbox:
                     if self._may_take(delivery):
                         again.append((delivery, owner))
                 else:
-                    message = message_by_id(db, delivery.message)
-                    assert message is not None
+                    message = self._message(delivery)
                     if move(db, self._federation, message, delivery, State.HELD, None, now):
                         reverted += 1
-            taken = self._take(db, again)
+            taken = [(self._message(each), each) for each in self._take(db, again)]
         self._hand_over_all(taken)
         return len(taken), reverted
+
+    def _message(self, delivery: Delivery) -> Message:
+        message = message_by_id(self._store.db, delivery.message)
+        assert message is not None
+        return message
 
     def _is_free(self, delivery: Delivery, owner: str | None) -> bool:
         """Whether nobody is dispatching a delivery: no owner, one that is gone, or one of this process's that
@@ -144,11 +148,7 @@ class Outbox:
 
     def _may_take(self, delivery: Delivery) -> bool:
         """Whether a delivery that nobody is dispatching is for this process to dispatch now."""
-        if not self._reaches(delivery):
-            return False
-        message = message_by_id(self._store.db, delivery.message)
-        assert message is not None
-        return not self._is_unheard(message)
+        return self._reaches(delivery) and not self._is_unheard(self._message(delivery))
 
     def _is_unheard(self, message: Message) -> bool:
         """Whether nobody is to hear of an answer yet: the effect of the gate it decides is being applied (5.5)."""
@@ -170,20 +170,16 @@ class Outbox:
             return set()
         try:
             with self._store.transaction(CommitPoint.CLAIM) as db:
-                return {delivery.id for _, delivery in self._take(db, sending)}
+                return {delivery.id for delivery in self._take(db, sending)}
         except DmpError as error:
             # The message is committed and stays so; its deliveries wait for whoever takes them up.
             _log.warning("%d deliveries stay sending: %s", len(sending), error)
             return set()
 
-    def _take(self, db: Connection, deliveries: Iterable[tuple[Delivery, str | None]]) -> list[Sending]:
-        taken = []
-        for delivery, owner in deliveries:
-            if claim_delivery(db, delivery, owner, self._dispatchers.me()):
-                message = message_by_id(db, delivery.message)
-                assert message is not None
-                taken.append((message, delivery))
-        return taken
+    def _take(self, db: Connection, deliveries: Iterable[tuple[Delivery, str | None]]) -> list[Delivery]:
+        """Make `sending` deliveries that were read with their owners this process's own, where nothing changed."""
+        me = self._dispatchers.me()
+        return [delivery for delivery, owner in deliveries if claim_delivery(db, delivery, owner, me)]
 
     def _settled(self, message: Message, delivery: Delivery) -> Delivery:
         """Return a delivery that is not this process's to hand over; of a human's, tell the human."""
