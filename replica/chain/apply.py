@@ -16,10 +16,10 @@ from crypto.clock import Reading
 from crypto.lane import LaneResult
 from crypto.op import Entry, Op, Stub
 from replica.chain.clock import adopt_reading
+from replica.chain.outcome import Outcome, Verdict
 from replica.chain.quotas import take_from_quota
 from replica.chain.verify import Verified
 from replica.mail.missing import content_missing
-from replica.mail.outcome import Outcome, Verdict
 from replica.mail.receive import Receiver
 from replica.mail.refusals import queue_refusal
 from replica.mail.reports import apply_state

@@ -15,9 +15,9 @@ from core.host import AgentStatus
 from core.store import registers
 from core.text import is_blank, is_one_line
 from crypto.canonical import JsonValue
+from replica.addresses import SYSTEM_ADDRESS, never_federates
 from replica.shared.bodies import STATUSES
 from replica.shared.kinds import AGENT
-from replica.team.homes import SYSTEM_ADDRESS, never_federates
 
 MUTE: Final = "mute"
 

@@ -15,9 +15,9 @@ from core.message import Message
 from core.store import Store
 from core.store.messages import message_by_key
 from crypto.canonical import JsonValue
+from replica.addresses import SYSTEM_ADDRESS
 from replica.host import agents, items
 from replica.records.commits import CommitPoint
-from replica.team.homes import SYSTEM_ADDRESS
 
 _OWN: Final = frozenset(("wake", "agent-registration"))
 """Types whose effect is wholly this program's, so that no command is told."""

@@ -15,13 +15,13 @@ from core.gate_types import GATE_TYPES
 from core.host import AgentStatus, External, Limits, WakeError, WakeRuling
 from core.message import Message
 from core.store import Store
+from replica.addresses import SYSTEM_ADDRESS
 from replica.home.directory import Directory
 from replica.host import agents, effects, items
 from replica.host.config import Config, read_config
 from replica.host.sessions import Sessions
 from replica.records.meta import Meta, get
 from replica.shared import runs
-from replica.team.homes import SYSTEM_ADDRESS
 from replica.team.roster import TeamReader
 
 if TYPE_CHECKING:

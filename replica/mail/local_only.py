@@ -3,7 +3,7 @@
 from core.errors import forbidden
 from core.gate_data import has_gate_data, is_marker
 from core.message import Message
-from replica.team.homes import never_federates
+from replica.addresses import never_federates
 
 
 def refuse_local_only(message: Message, replied: Message | None, root: Message | None, field: str) -> None:

@@ -5,8 +5,8 @@ import sqlite3
 from core.engine import Engine
 from core.message import Message
 from core.participation import participates
+from replica.addresses import SYSTEM_ADDRESS
 from replica.records import remote
-from replica.team.homes import SYSTEM_ADDRESS
 
 
 def takes_part(

@@ -5,11 +5,11 @@ import sqlite3
 from core.message import Message
 from core.store import registers
 from crypto.roster.view import View
+from replica.addresses import SYSTEM_ADDRESS
 from replica.mail.payloads import MailTarget
 from replica.shared import runs
 from replica.shared.homes import homes, live_replica
 from replica.shared.kinds import SESSION
-from replica.team.homes import SYSTEM_ADDRESS
 from replica.team.roster import Team
 
 

@@ -24,11 +24,12 @@ from crypto.canonical import JsonError
 from crypto.clock import MAX_CLOCK_LEAD_MS, Reading
 from crypto.op import Op
 from crypto.sealing import SealError
+from replica.addresses import SYSTEM_ADDRESS, never_federates
+from replica.chain.outcome import Outcome
 from replica.chain.quotas import take_from_quota
 from replica.mail.carried import Carried, UnreadError, carried
 from replica.mail.local_only import refuse_local_only
 from replica.mail.notices import Announcement, announce
-from replica.mail.outcome import Outcome
 from replica.mail.participants import takes_part
 from replica.mail.payloads import MailTarget
 from replica.mail.placing import is_home, placed
@@ -36,7 +37,6 @@ from replica.mail.settlement import answer_arrived, has_room, question_arrived
 from replica.mail.speaks_for import Speech, speaks_for
 from replica.node import Node
 from replica.records import remote
-from replica.team.homes import SYSTEM_ADDRESS, never_federates
 from replica.team.roster import Team
 
 

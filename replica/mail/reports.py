@@ -10,10 +10,10 @@ from core.store.deliveries import deliveries_of, remove_held
 from core.store.messages import message_by_id
 from crypto.op import Op
 from crypto.sealing import SealError
+from replica.chain.outcome import Outcome
 from replica.mail.carried import open_op
 from replica.mail.missing import is_about_content, reported_gone, reported_missing
 from replica.mail.notices import Announcement
-from replica.mail.outcome import Outcome
 from replica.mail.payloads import DeliveryReport, Refusal, Settle, parse_state
 from replica.mail.refusals import apply_refusal
 from replica.mail.settlement import apply_settle

@@ -12,10 +12,10 @@ from core.errors import DmpError
 from core.message import Absent, Message
 from core.store import registers
 from core.store.messages import message_by_id
+from replica.addresses import SYSTEM_ADDRESS
 from replica.records import remote
 from replica.shared import agents, runs
 from replica.shared.kinds import AGENT, SESSION
-from replica.team.homes import SYSTEM_ADDRESS
 from replica.team.roster import Team
 
 

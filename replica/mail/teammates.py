@@ -14,16 +14,16 @@ from core.store import Store
 from core.store.deliveries import deliveries_of
 from core.store.messages import message_by_id
 from core.timestamp import timestamp
+from replica.addresses import SYSTEM_ADDRESS
 from replica.chain.clock import take_reading
 from replica.mail.local_only import refuse_local_only
 from replica.mail.payloads import MAX_TEXT
 from replica.mail.placing import homes_of_target
+from replica.mail.readers import all_readers
 from replica.mail.speaks_for import is_believed
 from replica.records import outbox, remote
 from replica.records.meta import Meta, get
 from replica.shared.homes import live_replica, waking_replica
-from replica.team import homes
-from replica.team.homes import SYSTEM_ADDRESS
 from replica.team.roster import Team, TeamReader
 
 
@@ -108,7 +108,7 @@ class Teammates:
         db = self._store.db
         now = timestamp(self._wall())
         reached = {home for placement in elsewhere for home in placement.homes}
-        readers = homes.readers(team.view, self._me, message.sender, reached)
+        readers = all_readers(team.view, self._me, message.sender, reached)
         wakes = {
             target.recipient: waking_replica(db, team.view, target.recipient, self._homes(placement))
             for target, placement in placements

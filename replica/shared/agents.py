@@ -7,7 +7,7 @@ from core.store import registers
 from crypto.canonical import JsonValue
 from crypto.op import Op
 from crypto.roster.view import View
-from replica.mail.outcome import Outcome
+from replica.chain.outcome import Outcome
 from replica.shared.bodies import parse_agent
 from replica.shared.kinds import AGENT
 

@@ -16,7 +16,7 @@ from core.text import utf8_len
 from crypto.canonical import JsonValue, canonical
 from crypto.keys import REPLICA_ID
 from crypto.op import Absent
-from replica.team.homes import never_federates
+from replica.addresses import never_federates
 
 MAX_FIELD_BYTES: Final = 896 * 1024
 """Canonical bytes of one field of a work item (8.12)."""

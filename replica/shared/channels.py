@@ -5,7 +5,7 @@ import sqlite3
 from core.store import registers
 from crypto.op import Op
 from crypto.roster.view import View
-from replica.mail.outcome import Outcome
+from replica.chain.outcome import Outcome
 from replica.shared.bodies import parse_channel
 from replica.shared.kinds import CHANNEL
 

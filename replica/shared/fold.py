@@ -15,7 +15,7 @@ from core.errors import Code, DmpError
 from core.store import Store
 from crypto.op import Op, read_entry
 from crypto.roster.view import View
-from replica.mail.outcome import Outcome, Verdict
+from replica.chain.outcome import Outcome, Verdict
 from replica.records import ops, problems
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put

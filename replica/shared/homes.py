@@ -11,9 +11,9 @@ from core.address import parse_address
 from core.store import registers
 from crypto.clock import Reading
 from crypto.roster.view import View
+from replica.addresses import never_federates
 from replica.shared import agents, runs
 from replica.shared.kinds import SESSION, TASK
-from replica.team.homes import never_federates
 
 
 def homes(db: sqlite3.Connection, view: View, address: str) -> tuple[str, ...]:

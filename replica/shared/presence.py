@@ -8,7 +8,7 @@ from core.store import registers
 from crypto.clock import Reading
 from crypto.op import Op
 from crypto.roster.view import View
-from replica.mail.outcome import Outcome, Verdict
+from replica.chain.outcome import Outcome, Verdict
 from replica.records import problems
 from replica.shared import runs
 from replica.shared.bodies import DevicePresence, RunPresence, RunResolve, parse_presence

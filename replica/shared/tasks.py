@@ -10,7 +10,7 @@ from crypto.canonical import JsonValue
 from crypto.clock import Reading
 from crypto.op import Op
 from crypto.roster.view import View
-from replica.mail.outcome import Outcome
+from replica.chain.outcome import Outcome
 from replica.records.meta import Meta, put
 from replica.shared.bodies import ACTIVITY, TaskPut, TaskRemove, parse_task
 from replica.shared.kinds import REMOVED_TASK, TASK, TOMBSTONE

@@ -1,1 +1,1 @@
-"""Who is in the team, as this replica knows it: foundings, claims, the folded roster, homes."""
+"""Who is in the team, as this replica knows it: foundings, claims, the folded roster."""

@@ -2,9 +2,9 @@
 
 from core.inputs import Sender, SendInput
 from core.message import Via
+from replica.addresses import SYSTEM_ADDRESS
 from replica.records import remote
 from replica.team import commands
-from replica.team.homes import SYSTEM_ADDRESS
 from tests.replica.world import World, exchange
 
 

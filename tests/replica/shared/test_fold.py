@@ -18,7 +18,7 @@ from crypto.keys import Secrets
 from crypto.op import ZERO_HASH, Op, make_op
 from crypto.roster.bodies import CutPoint
 from crypto.roster.view import Cut, View
-from replica.mail.outcome import Verdict
+from replica.chain.outcome import Verdict
 from replica.records import ops
 from replica.records.schema import MIGRATIONS
 from replica.shared import fold

@@ -11,8 +11,8 @@ from crypto.canonical import JsonValue
 from crypto.op import Op
 from crypto.roster.bodies import Admit, CutPoint, Revoke, Role
 from crypto.roster.view import View
+from replica.chain.outcome import Outcome
 from replica.host import agents, items
-from replica.mail.outcome import Outcome
 from replica.records import problems
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put
