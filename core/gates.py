@@ -9,7 +9,7 @@ applying; it is still applied again where a crash fell between it and its record
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from sqlite3 import Connection
 from typing import Final
 
@@ -61,15 +61,8 @@ class Gates:
     outbox: Outbox
     say: Callable[[Connection, SendInput, Message], Stored]
     wake: Callable[[Message, Message], None]
-    _applying: set[str] = field(
-        default_factory=set, init=False
-    )  # gates whose effect this very object applies
 
     # Which
-
-    def is_gate(self, message: Message) -> bool:
-        """Whether only a deciding principal answers a stored message (sections 5.1, 5.6)."""
-        return is_gate(message, self.host.system_address, self.host.gate_types)
 
     def takes_effect(self, question: Message, answer: Message) -> bool:
         """Whether an answer has an effect here: it decides a gate of a type this host knows (section 5.5)."""
@@ -84,7 +77,8 @@ class Gates:
 
     def is_ignored(self, question: Message, answer: Message) -> bool:
         """Whether a stored answer never takes effect, and is to be voided (section 5.7)."""
-        return self.is_gate(question) and not is_deciding(answer, self.host.system_address)
+        system = self.host.system_address
+        return is_gate(question, system, self.host.gate_types) and not is_deciding(answer, system)
 
     # Effects
 
@@ -94,9 +88,8 @@ class Gates:
 
     def apply(self, gate: Message, answer: Message) -> bool:
         """Apply a claimed effect and record it; False, and left to recovery, when it fails."""
-        self._applying.add(gate.id)
         try:
-            with self.outbox.unheard(answer):
+            with self.outbox.applying(gate):
                 self.host.apply_effect(gate, answer)
                 if data_type(gate.data) == WAKE:
                     self.wake(gate, answer)
@@ -105,8 +98,6 @@ class Gates:
             applied = False
         else:
             applied = True
-        finally:
-            self._applying.discard(gate.id)
         try:
             with self.store.transaction(CommitPoint.EFFECT) as db:
                 if applied:
@@ -194,7 +185,7 @@ class Gates:
 
     def _take_over(self, gate: Message) -> bool:
         """Claim an effect that nobody is applying: no other process that runs, nor a call that this one is in."""
-        if gate.id in self._applying:
+        if self.outbox.is_applying(gate):
             return False
         with self.store.transaction(CommitPoint.CLAIM) as db:
             owner, me = owner_of(db, gate.id), self.dispatchers.me()

@@ -49,20 +49,24 @@ class Outbox:
         self._federation = federation
         self._dispatchers = dispatchers
         self._in_flight: set[str] = set()  # deliveries this very object is dispatching
-        self._unheard: set[str] = set()  # answers whose effect this very object is applying
+        self._applying: set[str] = set()  # gates whose effect this very object is applying
 
     def announce(self, message: Message) -> None:
         """Make a committed message visible to readers."""
         self._run("published", message, lambda: self._host.published(message))
 
     @contextmanager
-    def unheard(self, answer: Message) -> Iterator[None]:
-        """While its effect is applied, what a hook calls here dispatches nothing of an answer."""
-        self._unheard.add(answer.id)
+    def applying(self, gate: Message) -> Iterator[None]:
+        """While a gate's effect is applied, what a hook calls here dispatches nothing of its answer."""
+        self._applying.add(gate.id)
         try:
             yield
         finally:
-            self._unheard.discard(answer.id)
+            self._applying.discard(gate.id)
+
+    def is_applying(self, gate: Message) -> bool:
+        """Whether a call that this very object is in applies the effect of a gate."""
+        return gate.id in self._applying
 
     def dispatch(self, message: Message, deliveries: Iterable[Delivery]) -> tuple[Delivery, ...]:
         """Dispatch committed deliveries of a message, and return each as it is then (section 6.2)."""
@@ -156,7 +160,7 @@ class Outbox:
             return False
         owner = owner_of(self._store.db, message.reply_to)
         if owner is None or owner == self._dispatchers.me():
-            return message.id in self._unheard
+            return message.reply_to in self._applying
         return self._dispatchers.lives(owner)
 
     def _claim(self, deliveries: Iterable[Delivery]) -> set[str]:
