@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.message import Message, Ref
-from core.text import first_line, lines
+from core.text import cut, first_line, lines, unbroken
 
 QUOTE_PREFIX: Final = "│ "
 
@@ -63,7 +63,8 @@ def push_text(message: Message, *, external: bool = False, remote: str | None = 
         shown.append(f"{quote}refs: {', '.join(map(_ref, message.refs))}")
     if message.blocking:
         shown.append(f'{own}The sender is waiting. Answer with msg_reply(messageId: "{message.id}").')
-    return "\n".join(map(_flat, shown))
+    # Nothing but a body may break lines, and what an older build stored was not checked here.
+    return "\n".join(map(unbroken, shown))
 
 
 def digest_text(message: Message, *, external: bool = False, remote: str | None = None) -> str:
@@ -71,18 +72,12 @@ def digest_text(message: Message, *, external: bool = False, remote: str | None 
     channel = next((to.removeprefix(_CHANNEL) for to in message.to if to.startswith(_CHANNEL)), None)
     to = "" if channel is None else f" #{channel} ·"
     said = f"{message.kind} from {_sender(message, external, remote)}: {opening(message.body)}"
-    return _flat(f"📬{to} {said} ({message.id})")
+    return unbroken(f"📬{to} {said} ({message.id})")
 
 
 def opening(body: str) -> str:
     """Return a body's first line as a digest quotes it: one over 80 code points as its first 79 and `…`."""
-    line = first_line(body)
-    return line if len(line) <= _QUOTED_CHARACTERS else line[: _QUOTED_CHARACTERS - 1] + "…"
-
-
-def _flat(line: str) -> str:
-    """Keep a line one: nothing but a body may break lines, and what an older build stored was not checked here."""
-    return " ".join(lines(line))
+    return cut(first_line(body), _QUOTED_CHARACTERS)
 
 
 def _sender(message: Message, external: bool, remote: str | None) -> str:

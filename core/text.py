@@ -40,10 +40,19 @@ def is_blank(text: str) -> bool:
     return not text.strip(_TRIMMED)
 
 
+def cut(text: str, characters: int) -> str:
+    """Return a text of at most that many characters: of a longer one its beginning and `…`."""
+    return text if len(text) <= characters else text[: characters - 1] + "…"
+
+
+def unbroken(text: str) -> str:
+    """Return a text on one line, with a space for each line break."""
+    return " ".join(lines(text))
+
+
 def shown(text: str) -> str:
     """Return a text as a sentence may quote it: in quotes, escaped to ASCII, cut to 80 characters.
 
     Errors reach terminals and other machines' problem lists, where text others wrote must not act.
     """
-    cut = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
-    return json.dumps(cut)
+    return json.dumps(cut(text, _SHOWN))

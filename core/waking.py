@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from core.gate_types import GATE_TYPES
 from core.host import Host, WakeError
 from core.inputs import SendInput
 from core.message import Delivery, Message, Ref, State
@@ -19,12 +20,11 @@ from core.presentation import opening
 from core.store import Store
 from core.store.deliveries import delivery_by_id
 from core.store.messages import message_by_id
-from core.text import lines
+from core.text import cut, unbroken
 
 _log = logging.getLogger(__name__)
 
 APPROVE: Final = "approve"
-CHOICES: Final = (APPROVE, "deny")
 
 _QUOTED_ERROR: Final = 200
 
@@ -148,7 +148,7 @@ def _gate(message: Message, target: str, owner: str) -> SendInput:
         refs=(Ref("message", message.id),),
         data={"type": "wake", "target": target, "message": message.id},
         blocking=True,
-        choices=CHOICES,
+        choices=GATE_TYPES["wake"].choices,
     )
 
 
@@ -163,5 +163,4 @@ def _noun(target: str) -> str:
 
 def _line(text: str) -> str:
     """Return a host's words on one line, and no more of them than a notice needs."""
-    line = " ".join(lines(text))
-    return line if len(line) <= _QUOTED_ERROR else line[: _QUOTED_ERROR - 1] + "…"
+    return cut(unbroken(text), _QUOTED_ERROR)
