@@ -1,0 +1,98 @@
+"""Work items on every machine: edits that merge, removals, and one making of each id (federation wire 8.C)."""
+
+from replica.host import items
+from tests.replica.forge import Forger
+from tests.replica.shared.acts import add_task, edit_task, put_body, task, title_of
+from tests.replica.world import World, exchange
+
+
+def test_a_work_item_reaches_every_machine_and_merges_field_by_field(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    made = add_task(ada, priority="low", labels=["paint"])
+    exchange(ada, bob)
+    assert task(bob, made) == task(ada, made)
+    (op,) = [entry for entry in ada.chain() if entry.type == "task"]
+    edit_task(ada, made, title="Paint the door")
+    edit_task(bob, made, priority="high")
+    exchange(ada, bob)
+    for each in (ada, bob):
+        found = task(each, made)
+        assert found is not None
+        assert (found.title, found.priority, found.labels) == ("Paint the door", "high", ("paint",))
+        assert each.count("register_edits") == 0
+    changed = next(entry for entry in bob.chain() if entry.type == "task")
+    assert changed.body["fields"] == {"priority": "high"}  # type: ignore[union-attr, index, call-overload]
+    assert op.body["origin"] == op.body["fields"]["created"]  # type: ignore[union-attr, index, call-overload]
+
+
+def test_an_edit_counts_here_at_once_and_gets_its_clock_when_it_is_published(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    made = add_task(ada)
+    exchange(ada, bob)
+    edit_task(ada, made, title="Mine, first")
+    found = task(ada, made)
+    assert found is not None
+    assert found.title == "Mine, first"
+    bob.clock.ms += 60_000
+    edit_task(bob, made, title="Bob's")
+    bob.sync()
+    ada.clock.ms += 120_000
+    ada.sync()  # published after bob's, so later than bob's
+    bob.sync()
+    assert [each.title for each in (task(ada, made), task(bob, made)) if each] == ["Mine, first"] * 2
+
+
+def test_the_members_of_an_epic_elsewhere_are_members_of_its_channel(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    epic = add_task(ada, kind="epic")
+    made = add_task(ada, parent=epic.partition(":")[2])
+    exchange(ada, bob)
+    assert bob.node.host.implicit_members(f"epic/{epic.partition(':')[2]}") == [made]
+
+
+def test_a_work_item_that_was_removed_is_gone_until_it_is_written_to_again(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    made = add_task(ada)
+    exchange(ada, bob)
+    forger = Forger(bob)
+    name = made.partition(":")[2]
+    forger.publish(forger.op("task", body={"task": name, "kind": "remove"}))
+    ada.sync()
+    assert task(ada, made) is None
+    forger.publish(forger.op("task", body={"task": name, "kind": "put", "fields": {"status": "working"}}))
+    ada.sync()
+    found = task(ada, made)
+    assert found is not None
+    assert (found.title, found.status) == ("Paint the wall", "working")
+
+
+def test_of_two_work_items_with_one_id_the_earlier_is_meant(w: World) -> None:
+    ada, bob, cy = w.team("ada", "bob", "cy")
+    exchange(ada, bob, cy)
+    early, late = Forger(bob), Forger(cy)
+    early.ms, late.ms = early.ms + 10, early.ms + 5_000
+    first = early.op("task", body=put_body("t-0000aa", origin="one", title="First"))
+    second = late.op("task", body=put_body("t-0000aa", origin="two", title="Second", priority="high"))
+    late.publish(second)
+    ada.sync()
+    assert title_of(ada) == "Second"
+    early.publish(first)
+    ada.sync()
+    assert title_of(ada) == "First"
+    found = task(ada, "task:t-0000aa")
+    assert found is not None
+    assert found.priority is None
+    assert "seq 2" in ada.problems()[f"task:{cy.me}"]
+
+
+def test_the_text_of_teammates_is_read_as_one_short_line(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    forger = Forger(bob)
+    forger.publish(forger.op("task", body=put_body("t-0000aa", title="Up\nand " + "down " * 200)))
+    ada.sync()
+    title = title_of(ada)
+    assert title is not None
+    assert title.startswith("Up and down")
+    assert len(title) <= items.MAX_TITLE_BYTES
