@@ -49,10 +49,8 @@ def merge(
     db: sqlite3.Connection, kind: str, subject: str, field: str, value: JsonValue, reading: Reading
 ) -> bool:
     """Write a field at a reading; return whether it was the latest: by its numbers, then by its replica."""
-    row = db.execute(
-        "SELECT hlc FROM registers WHERE kind = ? AND subject = ? AND field = ?", (kind, subject, field)
-    ).fetchone()
-    if row is not None and _order(Reading.parse(row[0])) >= _order(reading):
+    known = reading_of(db, kind, subject, field)
+    if known is not None and _order(known) >= _order(reading):
         return False
     db.execute(
         "INSERT OR REPLACE INTO registers (kind, subject, field, value, hlc) VALUES (?, ?, ?, ?, ?)",
@@ -80,6 +78,20 @@ def published_fields(db: sqlite3.Connection, kind: str, subject: str) -> dict[st
         "SELECT field, value FROM registers WHERE kind = ? AND subject = ? ORDER BY field", (kind, subject)
     )
     return {name: _value(value, kind, subject) for name, value in rows}
+
+
+def reading_of(db: sqlite3.Connection, kind: str, subject: str, field: str) -> Reading | None:
+    """Return when a field was last written, by what was published; None where it never was."""
+    row = db.execute(
+        "SELECT hlc FROM registers WHERE kind = ? AND subject = ? AND field = ?", (kind, subject, field)
+    ).fetchone()
+    return None if row is None else Reading.parse(row[0])
+
+
+def is_edited(db: sqlite3.Connection, kind: str, subject: str) -> bool:
+    """Return whether anything written to a subject here has no reading yet."""
+    found = db.execute("SELECT 1 FROM register_edits WHERE kind = ? AND subject = ? LIMIT 1", (kind, subject))
+    return found.fetchone() is not None
 
 
 def edits(db: sqlite3.Connection, kind: str) -> dict[str, dict[str, JsonValue]]:

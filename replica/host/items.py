@@ -13,6 +13,7 @@ from core.errors import conflict, invalid, not_found
 from core.store import registers
 from core.text import is_blank, is_one_line, utf8_len
 from crypto.canonical import JsonValue
+from replica.shared import tasks
 from replica.shared.kinds import TASK
 
 STATUSES: Final = ("draft", "ready", "working", "review", "landing", "landed", "dropped")
@@ -107,7 +108,7 @@ def promote(db: sqlite3.Connection, address: str, status: str) -> bool:
 def find(db: sqlite3.Connection, address: str) -> WorkItem | None:
     """The work item of an address, or None."""
     fields = registers.fields_of(db, TASK, address)
-    return _read(address, fields) if fields else None
+    return _read(address, fields) if fields and not tasks.is_removed(db, address) else None
 
 
 def need(db: sqlite3.Connection, address: str) -> WorkItem:
@@ -120,13 +121,16 @@ def need(db: sqlite3.Connection, address: str) -> WorkItem:
 
 def every(db: sqlite3.Connection) -> list[WorkItem]:
     """All work items, in the order of their ids."""
-    return [_read(address, fields) for address, fields in registers.subjects(db, TASK).items()]
+    return _present(db, registers.subjects(db, TASK))
 
 
 def under(db: sqlite3.Connection, epic: str) -> list[WorkItem]:
     """The work items whose parent is the epic of an id."""
-    found = registers.subjects_with(db, TASK, "parent", epic)
-    return [_read(address, fields) for address, fields in found.items()]
+    return _present(db, registers.subjects_with(db, TASK, "parent", epic))
+
+
+def _present(db: sqlite3.Connection, found: Mapping[str, Mapping[str, JsonValue]]) -> list[WorkItem]:
+    return [_read(each, fields) for each, fields in found.items() if not tasks.is_removed(db, each)]
 
 
 def why_not_worked_on(item: WorkItem | None) -> str | None:

@@ -12,7 +12,7 @@ from core.store import registers
 from crypto.clock import Reading
 from crypto.roster.view import View
 from replica.addresses import never_federates
-from replica.shared import agents, runs
+from replica.shared import agents, runs, tasks
 from replica.shared.kinds import SESSION, TASK
 
 
@@ -65,7 +65,7 @@ def waking_replica(db: sqlite3.Connection, view: View, work_item: str, found: Se
 
 def _of_assignee(db: sqlite3.Connection, view: View, work_item: str) -> tuple[str, ...]:
     assignee = registers.fields_of(db, TASK, work_item).get("assignee")
-    if not isinstance(assignee, str):
+    if tasks.is_removed(db, work_item) or not isinstance(assignee, str):
         return ()
     scheme, _, rest = assignee.partition(":")
     if scheme not in ("human", "agent") or never_federates(assignee):

@@ -5,10 +5,12 @@ from typing import Final
 from core import channels
 
 TASK: Final = "task"
-REMOVED_TASK: Final = "task-removed"
-"""The registers of a work item that was removed, in case it is written to again."""
-
 TOMBSTONE: Final = "task-tombstone"
+"""When a work item was removed. What it was stays, in case it is written to again."""
+
+TOUCHED: Final = "task-touched"
+"""When a work item was last written to."""
+
 AGENT: Final = "agent"
 CHANNEL: Final = channels.REGISTERS
 RESOLVED_RUN: Final = "run-resolved"
@@ -16,4 +18,4 @@ RESOLVED_RUN: Final = "run-resolved"
 SESSION: Final = "session"
 """The sessions made on this machine; those of others are claims (replica.shared.runs)."""
 
-KINDS: Final = (TASK, REMOVED_TASK, TOMBSTONE, AGENT, CHANNEL, RESOLVED_RUN)
+KINDS: Final = (TASK, TOMBSTONE, TOUCHED, AGENT, CHANNEL, RESOLVED_RUN)

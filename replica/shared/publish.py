@@ -19,7 +19,7 @@ from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put
 from replica.shared import fold
 from replica.shared.bodies import is_member
-from replica.shared.kinds import AGENT, CHANNEL, REMOVED_TASK, RESOLVED_RUN, SESSION, TASK
+from replica.shared.kinds import AGENT, CHANNEL, RESOLVED_RUN, SESSION, TASK
 from replica.team.roster import Team
 
 AT_A_TIME: Final = 64
@@ -104,8 +104,7 @@ def _changes(db: sqlite3.Connection, me: str) -> Iterator[_Change]:
 def _tasks(db: sqlite3.Connection) -> Iterator[_Change]:
     for address, fields in registers.edits(db, TASK).items():
         body: dict[str, JsonValue] = {"task": address.partition(":")[2], "kind": "put", "fields": fields}
-        known = any(registers.published_fields(db, kind, address) for kind in (TASK, REMOVED_TASK))
-        if not known and isinstance(fields.get("created"), str):
+        if not registers.published_fields(db, TASK, address) and isinstance(fields.get("created"), str):
             body["origin"] = fields["created"]
         yield _Change("task", body, TASK, address, tuple(fields))
 

@@ -13,25 +13,34 @@ from crypto.roster.view import View
 from replica.chain.outcome import Outcome
 from replica.records.meta import Meta, put
 from replica.shared.bodies import ACTIVITY, TaskPut, TaskRemove, parse_task
-from replica.shared.kinds import REMOVED_TASK, TASK, TOMBSTONE
+from replica.shared.kinds import TASK, TOMBSTONE, TOUCHED
 
-_REMOVED: Final = "removed"
+_AT: Final = "at"
+"""The one field of a tombstone and of a last touch: what counts of both is their reading."""
 
 
 def fold(db: sqlite3.Connection, _view: View, op: Op) -> Outcome:
     """Fold a task op in. Raises DmpError: `invalid`, and `conflict` on `task` for a second making of one id."""
     said = parse_task(op.body)
     if isinstance(said, TaskRemove):
-        moved = registers.merge(db, TOMBSTONE, said.task, _REMOVED, True, op.hlc)
+        moved = registers.merge(db, TOMBSTONE, said.task, _AT, True, op.hlc)
     else:
         if said.origin is not None:
             _made(db, said.task, said.origin, op)
-        kind = REMOVED_TASK if _latest(db, REMOVED_TASK, said.task) is not None else TASK
-        written = [registers.merge(db, kind, said.task, *each, op.hlc) for each in _written(said, op)]
+        written = [registers.merge(db, TASK, said.task, *each, op.hlc) for each in _written(said, op)]
+        if written:
+            registers.merge(db, TOUCHED, said.task, _AT, True, op.hlc)
         moved = any(written)
-    if moved:
-        _show_or_hide(db, said.task)
     return Outcome.APPLIED if moved else Outcome.NOTHING
+
+
+def is_removed(db: sqlite3.Connection, task: str) -> bool:
+    """Whether a work item was removed after it was last written to, here or by others."""
+    removed = registers.reading_of(db, TOMBSTONE, task, _AT)
+    if removed is None or registers.is_edited(db, TASK, task):
+        return False
+    touched = registers.reading_of(db, TOUCHED, task, _AT)
+    return touched is None or (*touched.key, touched.replica) < (*removed.key, removed.replica)
 
 
 def _written(said: TaskPut, op: Op) -> Iterator[tuple[str, JsonValue]]:
@@ -56,23 +65,3 @@ def _made(db: sqlite3.Connection, task: str, origin: str, op: Op) -> None:
         "INSERT OR REPLACE INTO task_origins (task, origin, hlc) VALUES (?, ?, ?)",
         (task, origin, str(op.hlc)),
     )
-
-
-def _show_or_hide(db: sqlite3.Connection, task: str) -> None:
-    """Have a work item where it is read, unless it was removed after it was last written to."""
-    removed = _latest(db, TOMBSTONE, task)
-    if removed is None:
-        return
-    touched = [each for kind in (TASK, REMOVED_TASK) if (each := _latest(db, kind, task)) is not None]
-    shown = bool(touched) and max(touched) > removed
-    db.execute(
-        "UPDATE registers SET kind = ? WHERE kind = ? AND subject = ?",
-        (TASK, REMOVED_TASK, task) if shown else (REMOVED_TASK, TASK, task),
-    )
-
-
-def _latest(db: sqlite3.Connection, kind: str, task: str) -> tuple[int, int, str] | None:
-    """When a register of a work item was last written."""
-    rows = db.execute("SELECT DISTINCT hlc FROM registers WHERE kind = ? AND subject = ?", (kind, task))
-    readings = [Reading.parse(hlc) for (hlc,) in rows]
-    return max(((*reading.key, reading.replica) for reading in readings), default=None)

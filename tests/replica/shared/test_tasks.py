@@ -1,5 +1,6 @@
 """Work items on every machine: edits that merge, removals, and one making of each id (federation wire 8.C)."""
 
+from crypto.canonical import JsonValue
 from replica.host import items
 from tests.replica.forge import Forger
 from tests.replica.shared.acts import add_task, edit_task, put_body, task, title_of
@@ -65,6 +66,31 @@ def test_a_work_item_that_was_removed_is_gone_until_it_is_written_to_again(w: Wo
     found = task(ada, made)
     assert found is not None
     assert (found.title, found.status) == ("Paint the wall", "working")
+
+
+def test_removing_a_work_item_costs_the_same_however_much_it_holds(w: World) -> None:
+    """A teammate could have one grow without end, and then remove it and write to it again and again."""
+    ada, bob = w.team("ada", "bob")
+    forger = Forger(bob)
+
+    def grow(name: str, ops: int) -> None:
+        lines: list[JsonValue] = [0] * 100
+        more: JsonValue = {"task": name, "kind": "put", "activity": lines}
+        forger.publish(*(forger.op("task", body=more) for _ in range(ops)))
+
+    def toggled(name: str) -> int:
+        remove: JsonValue = {"task": name, "kind": "remove"}
+        forger.publish(
+            *(forger.op("task", body=each) for each in (remove, put_body(name, status="done")) * 3)
+        )
+        before = ada.node.store.db.total_changes
+        ada.sync()
+        return ada.node.store.db.total_changes - before
+
+    grow("t-0000aa", 1)
+    grow("t-0000bb", 8)
+    ada.sync()
+    assert toggled("t-0000bb") == toggled("t-0000aa")
 
 
 def test_of_two_work_items_with_one_id_the_earlier_is_meant(w: World) -> None:
