@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Literal
 from zlib import crc32
 
 import pytest
@@ -30,50 +29,14 @@ from replica.node import create, opened
 from replica.records.commits import CommitPoint
 from replica.team import commands
 from tests.replica.forge import Forger
+from tests.replica.killer import OF_A_HOST, KilledError, Killer, When
 from tests.replica.world import Clock, Machine
 from transports.base import Unreachable
 from transports.memory import MemoryRemote, MemoryTransport
 
 TASK = "task:t-0000aa"
 
-When = Literal["before", "after"]
-
-OF_A_HOST: set[str] = {
-    CorePoint.CLOSE,
-    CorePoint.SESSION_START,
-    CorePoint.DISPATCHED,
-    CorePoint.RECOVER,
-    CorePoint.CLAIM,
-    CorePoint.EFFECT,
-    CorePoint.VOID,
-    CorePoint.NOTICE,
-    CommitPoint.WORK_ITEM,
-    CommitPoint.AGENT,
-    CommitPoint.SESSION,
-    CommitPoint.EFFECT,
-}
-"""Commits of one person's host, with or without a team; test_host_crashes visits them."""
-
 OF_A_TEAM = sorted({*CommitPoint, *CorePoint} - OF_A_HOST)
-
-
-class KilledError(BaseException):
-    """The machine died."""
-
-
-@dataclass
-class Killer:
-    """Counts the commits of a story, and ends it at one of them, once."""
-
-    at: tuple[str, When, int] | None = None
-    seen: Counter[tuple[str, When]] = field(default_factory=Counter)
-    done: bool = False
-
-    def __call__(self, point: str, when: When) -> None:
-        self.seen[point, when] += 1
-        if not self.done and self.at == (point, when, self.seen[point, when]):
-            self.done = True
-            raise KilledError
 
 
 @dataclass

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from random import Random
-from typing import Literal
 
 import pytest
 
@@ -26,10 +25,8 @@ from replica.host import agents, items, raising
 from replica.host.attach import Attached
 from replica.node import Node, create, opened
 from replica.records.commits import CommitPoint
-from tests.replica.test_crashes import OF_A_HOST, KilledError, Killer
+from tests.replica.killer import OF_A_HOST, KilledError, Killer, When
 from tests.replica.world import Clock
-
-When = Literal["before", "after"]
 
 POINTS = sorted(OF_A_HOST | {CorePoint.SEND, CorePoint.MARK_READ, CorePoint.MEMBERSHIP})
 RUN, AGENT = "run:r-0000aa", "agent:ada/helper"
