@@ -8,10 +8,11 @@ decides: it is given every claim, binds a replica to a key where it lets it in, 
 the ops of the chain this key signed.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
 
 from crypto.keys import KeyBody
+from crypto.roster.bodies import Found, SetRecoveryKey
 from crypto.roster.fold import fold_claims
 from crypto.roster.ops import RosterOp
 from crypto.roster.view import View
@@ -42,6 +43,12 @@ def resolve(
         if (key := _decided(view, replica, announced)) is not None
     }
     return view, decided
+
+
+def recovery_keys(found: Collection[RosterOp]) -> set[str]:
+    """Every key of a recovery code that may ever have counted in a team."""
+    pubs = {op.body.recovery_pub for op in found if isinstance(op.body, Found)}
+    return pubs | {op.body.pub for op in found if isinstance(op.body, SetRecoveryKey)}
 
 
 def _by_fingerprint(claims: Iterable[Claim]) -> dict[str, KeyBody]:

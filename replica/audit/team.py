@@ -17,8 +17,8 @@ from crypto.invites import verify_recovery
 from crypto.keys import KeyBody
 from crypto.lane import verified_entries
 from crypto.op import Op
-from crypto.roster.bodies import Admit, Found, SetRecoveryKey
-from crypto.roster.claims import resolve
+from crypto.roster.bodies import Admit
+from crypto.roster.claims import recovery_keys, resolve
 from crypto.roster.ops import RosterOp
 from crypto.roster.view import View
 from replica.audit.chains import Chains, Walked
@@ -125,8 +125,7 @@ class _TeamReader:
 
         Whether that code counted there is for the fold to say.
         """
-        pubs = {op.body.recovery_pub for op in self._ops if isinstance(op.body, Found)}
-        pubs |= {op.body.pub for op in self._ops if isinstance(op.body, SetRecoveryKey)}
+        pubs = recovery_keys(self._ops)
         before = len(self._recovering)
         for claim in self._survey.recoveries():
             chain = claim.replica, claim.key.fingerprint

@@ -21,12 +21,13 @@ from crypto.keys import KeyBody
 from crypto.lane import LaneResult, read_lane
 from crypto.op import to_line
 from crypto.roster.bodies import Admit, Recover
+from crypto.roster.claims import recovery_keys
 from crypto.roster.founding import Founding, Pin, foundings
 from crypto.roster.ops import RosterOp
 from replica.records import ops, problems
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put, raise_roster_version
-from replica.team.roster import Team, TeamReader, fold_team, recovery_keys, stored_roster_ops
+from replica.team.roster import Team, TeamReader, fold_team, stored_roster_ops
 from transports.base import Line
 
 Lanes: TypeAlias = Mapping[str, Sequence[bytes]]

@@ -5,7 +5,7 @@ All of it is derived from key claims and verified roster ops, by the pure functi
 
 import re
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +13,6 @@ from core.errors import Code, DmpError
 from crypto.key_claims import Claim, key_claims
 from crypto.keys import KeyBody
 from crypto.op import Op, read_entry
-from crypto.roster.bodies import Found, SetRecoveryKey
 from crypto.roster.claims import resolve
 from crypto.roster.ops import RosterOp
 from crypto.roster.view import View
@@ -106,12 +105,6 @@ def stored_claims(db: sqlite3.Connection) -> dict[str, list[Claim]]:
     for replica, line in db.execute("SELECT replica, line FROM claims ORDER BY replica, fingerprint"):
         claims.setdefault(replica, []).extend(key_claims(replica, [bytes(line)]))
     return claims
-
-
-def recovery_keys(found: Collection[RosterOp]) -> set[str]:
-    """Every key of a recovery code that may ever have counted in a team."""
-    pubs = {op.body.recovery_pub for op in found if isinstance(op.body, Found)}
-    return pubs | {op.body.pub for op in found if isinstance(op.body, SetRecoveryKey)}
 
 
 def stored_roster_ops(db: sqlite3.Connection) -> list[RosterOp]:
