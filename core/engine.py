@@ -64,7 +64,7 @@ class Engine(Reads):
     `clock` returns the current time in milliseconds since 1970; `ids` makes ids. `dispatchers` names this
     engine among those on the store; engines that run at the same time have different names. Each call that
     changes anything commits it first, and runs the host's hooks after that. None of them may be called inside
-    a transaction; reads may. `waking` and `breaker` are what follows a send, for mail that came another way.
+    a transaction; reads may. `breaker` is for replies that came another way than by a send.
     """
 
     def __init__(
@@ -81,10 +81,10 @@ class Engine(Reads):
         self.ids = ids
         dispatchers = dispatchers or Lone()
         self._outbox = Outbox(store, host, clock, self.federation, dispatchers)
-        self.waking = Waking(store, host, self._tell)
-        self.breaker = Breaker(store, host, clock, self._say, self.announce)
+        self._waking = Waking(store, host, self._tell)
+        self.breaker = Breaker(store, host, clock, self._outbox, self._say)
         self._gates = Gates(
-            store, host, clock, self.federation, dispatchers, self._outbox, self._say, self.waking.approved
+            store, host, clock, self.federation, dispatchers, self._outbox, self._say, self._waking.approved
         )
 
     # Sending
@@ -125,11 +125,7 @@ class Engine(Reads):
         if gate is not None:
             self._gates.apply(gate, message)
             deliveries = tuple(self.deliveries(message.id))  # a session may have started, and claimed some
-        dispatched = self.announce(message, deliveries)
-        if message.wake == "request":
-            may_wake = self.federation.may_wake
-            self.waking.consider(message, [each for each in dispatched if may_wake(message, each.recipient)])
-            dispatched = tuple(self.deliveries(message.id))  # a session may have started, and taken some
+        dispatched = self.announce(message, deliveries, lambda each: self.federation.may_wake(message, each))
         return Sent(message, dispatched, downgraded=downgraded)
 
     def reply(self, sender: Sender, message_id: str, given: ReplyInput) -> Sent:
@@ -224,10 +220,20 @@ class Engine(Reads):
 
     # The host's own calls
 
-    def announce(self, message: Message, deliveries: Collection[Delivery]) -> tuple[Delivery, ...]:
-        """Publish a committed message to readers and dispatch its deliveries, returned as they are then."""
+    def announce(
+        self, message: Message, deliveries: Collection[Delivery], may_wake: Callable[[str], bool]
+    ) -> tuple[Delivery, ...]:
+        """Publish a committed message to readers, dispatch its deliveries and wake whom it asks for.
+
+        `may_wake` tells of a recipient whether this host is the one that may (section F.4). Returns the
+        deliveries as they are then.
+        """
         self._outbox.announce(message)
-        return self._outbox.dispatch(message, deliveries)
+        dispatched = self._outbox.dispatch(message, deliveries)
+        if message.wake != "request":
+            return dispatched
+        self._waking.consider(message, [each for each in dispatched if may_wake(each.recipient)])
+        return tuple(self.deliveries(message.id))  # a session may have started, and taken some
 
     def recover(self) -> Recovered:
         """Recover from a crash: to be run when the host starts, before it accepts sends (section 6.3).

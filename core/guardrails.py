@@ -16,6 +16,7 @@ from core.gate_data import data_type
 from core.host import Host
 from core.inputs import SendInput
 from core.message import Delivery, Message
+from core.outbox import Outbox
 from core.store import Store
 from core.store.recent import system_notices_since, turns_since, urgent_since
 from core.timestamp import timestamp
@@ -68,15 +69,14 @@ def check_breaker(
 class Breaker:
     """Tells owners what the breaker did.
 
-    `say` stores a message of the system address that replies to another, inside an open transaction; `announce`
-    publishes and dispatches it once that is committed.
+    `say` stores a message of the system address that replies to another, inside an open transaction.
     """
 
     store: Store
     host: Host
     clock: Callable[[], int]
+    outbox: Outbox
     say: Callable[[Connection, SendInput, Message], tuple[Message, Collection[Delivery]]]
-    announce: Callable[[Message, Collection[Delivery]], object]
 
     def tell(self, paused: PausedError) -> None:
         """Send the owner of a refused sender the notice, where the thread has none from the past hour.
@@ -101,7 +101,8 @@ class Breaker:
                 if self._has_told(db, thread):
                     return
                 message, deliveries = self.say(db, notice, paused.target)
-            self.announce(message, deliveries)
+            self.outbox.announce(message)
+            self.outbox.dispatch(message, deliveries)
         except Exception as error:  # noqa: BLE001 - the refusal stands whatever becomes of its notice
             _log.warning("no notice that agents pause in thread %s: %s", thread, type(error).__name__)
 

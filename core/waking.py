@@ -38,14 +38,12 @@ class Waking:
     tell: Callable[[SendInput], object]
 
     def consider(self, message: Message, deliveries: Iterable[Delivery]) -> None:
-        """Ask the wake policy about a message's dispatched deliveries, where the message asks for a waking.
+        """Ask the wake policy about dispatched deliveries of a message that asks for a waking.
 
         A human at another replica is judged as an agent is, whose wish continues no session that ended. A target
         that is to be asked about but has no owner is not woken, and the sender is told so as if the
         policy had denied it; nobody could ever approve it.
         """
-        if message.wake != "request":
-            return
         is_from_human_here = message.sender.startswith("human:") and message.origin is None
         schemes = ("task:", "run:") if is_from_human_here else ("task:",)
         for delivery in deliveries:

@@ -62,9 +62,6 @@ def announce(
 ) -> None:
     """Publish, dispatch and wake for what was committed, and tell of replies that the breaker `paused`."""
     for each in announcements:
-        dispatched = engine.announce(each.message, each.deliveries)
-        engine.waking.consider(
-            each.message, [delivery for delivery in dispatched if delivery.recipient in each.wakes]
-        )
+        engine.announce(each.message, each.deliveries, each.wakes.__contains__)
     for refused in paused:
         engine.breaker.tell(refused)

@@ -8,6 +8,7 @@ import pytest
 
 from core.inputs import ReplyInput, Sender
 from core.message import Delivery, Message, Ref, State
+from core.waking import Waking
 from tests.core.support import (
     ADA,
     HOST,
@@ -34,6 +35,10 @@ def waiting(ruling: str, **given: Any) -> World:
 
 def ask(one: World, *to: str, sender: Sender = SESSION, body: str = SECRET) -> Message:
     return one.engine.send(sender, draft(*(to or (OTHER_TASK,)), body=body, wake="request")).message
+
+
+def waking(one: World) -> Waking:
+    return Waking(one.store, one.host, lambda given: one.engine.send(HOST, given))
 
 
 def from_the_system(one: World, kind: str) -> list[Message]:
@@ -85,7 +90,7 @@ def test_an_allowed_waking_asks_for_exactly_the_target_that_waits() -> None:
 def test_a_message_that_asks_for_no_waking_wakes_nobody() -> None:
     one = waiting("allow")
     sent = one.engine.send(SESSION, draft(OTHER_TASK))
-    one.engine.waking.consider(sent.message, sent.deliveries)
+    one.engine.announce(sent.message, sent.deliveries, lambda _: True)
     assert hooks(one) == []
 
 
@@ -124,7 +129,7 @@ def test_only_a_human_of_this_host_wakes_a_session(sender: str, origin: str | No
     message = ask(one, OTHER_RUN, OTHER_TASK, sender=ADA)
     deliveries = one.engine.deliveries(message.id)
     one.host.calls.clear()
-    one.engine.waking.consider(replace(message, sender=sender, origin=origin), deliveries)
+    waking(one).consider(replace(message, sender=sender, origin=origin), deliveries)
     assert hooks(one) == [("decide", OTHER_TASK), ("wake", OTHER_TASK)]
 
 
@@ -414,7 +419,7 @@ def test_an_approved_waking_that_fails_tells_the_sender_and_is_done_with() -> No
 def test_an_effect_that_is_applied_again_tells_the_sender_once() -> None:
     one, gate = asked(wakeResults={OTHER_TASK: {"ok": False, "reason": "no room"}})
     answer = decide(one, gate, "approve")
-    one.engine.waking.approved(gate, answer)
+    waking(one).approved(gate, answer)
     assert len(notices(one)) == 1
 
 
@@ -455,5 +460,5 @@ def test_no_delivery_that_another_process_pushes_is_considered() -> None:
     (pushed,) = one.engine.deliveries(message.id)
     for other in (State.SENDING, State.PUSHED, State.READ, State.ANSWERED):
         moved: Delivery = replace(pushed, state=other)
-        one.engine.waking.consider(message, [moved])
+        waking(one).consider(message, [moved])
     assert hooks(one) == []
