@@ -22,24 +22,16 @@ _ANSWER: Final = f"SELECT {_COLUMNS} FROM messages WHERE reply_to = ? AND kind =
 _ANSWERS: Final = (
     f"SELECT {_COLUMNS} FROM messages WHERE reply_to = ? AND standing IS NOT NULL ORDER BY position"
 )
-_OPEN: Final = (
-    f"SELECT {_COLUMNS} FROM messages AS question WHERE blocking = 1 AND NOT EXISTS"
-    " (SELECT 1 FROM messages WHERE reply_to = question.id AND kind = 'answer') ORDER BY position"
-)
-_OPEN_WITH_GATE_DATA: Final = (
-    f"SELECT {_COLUMNS} FROM messages AS question WHERE gate = 'waiting' AND NOT EXISTS"
-    " (SELECT 1 FROM messages WHERE reply_to = question.id AND kind = 'answer') ORDER BY position"
-)
+_QUESTIONS: Final = f"SELECT {_COLUMNS} FROM messages AS question WHERE"
+_ANSWERED: Final = "EXISTS (SELECT 1 FROM messages WHERE reply_to = question.id AND kind = 'answer')"
+_OPEN: Final = f"{_QUESTIONS} blocking = 1 AND NOT {_ANSWERED} ORDER BY position"
+_OPEN_WITH_GATE_DATA: Final = f"{_QUESTIONS} gate = 'waiting' AND NOT {_ANSWERED} ORDER BY position"
 _ASKED_BY_SESSIONS: Final = (
-    f"SELECT {_COLUMNS} FROM messages AS question"
-    " WHERE blocking = 1 AND sender >= 'run:' AND sender < 'run;' AND created_at <= ? AND NOT EXISTS"
-    " (SELECT 1 FROM messages WHERE reply_to = question.id AND kind = 'answer') ORDER BY position"
+    f"{_QUESTIONS} blocking = 1 AND sender >= 'run:' AND sender < 'run;' AND created_at <= ?"
+    f" AND NOT {_ANSWERED} ORDER BY position"
 )
 _WITH_GATE_DATA: Final = f"SELECT {_COLUMNS} FROM messages WHERE gate IS NOT NULL ORDER BY position"
-_UNSETTLED: Final = (
-    f"SELECT {_COLUMNS} FROM messages AS question WHERE gate = 'waiting' AND EXISTS"
-    " (SELECT 1 FROM messages WHERE reply_to = question.id AND kind = 'answer') ORDER BY position"
-)
+_UNSETTLED: Final = f"{_QUESTIONS} gate = 'waiting' AND {_ANSWERED} ORDER BY position"
 _VOIDED: Final = "SELECT id FROM messages WHERE standing = 'voided' ORDER BY position"
 # Ids of other hosts and of other forms do not count: one of those may sort after all of ours.
 _LAST_ID: Final = (
