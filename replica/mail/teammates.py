@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from core.errors import DmpError, conflict, forbidden, invalid
 from core.federation import LOCAL, Placement, Target
-from core.gate_data import data_type
+from core.gate_data import is_close
 from core.message import Delivery, Message, Via
 from core.store import Store
 from core.store.deliveries import deliveries_of
@@ -228,7 +228,5 @@ def settle(store: Store, me: str, question: Message, answer: Message, at: str) -
 
 def close_reason(answer: Message) -> str | None:
     """The reason when `answer` is a close from this host's own system address, else None (4.8)."""
-    own_close = (
-        answer.origin is None and answer.sender == SYSTEM_ADDRESS and data_type(answer.data) == "x-closed"
-    )
+    own_close = answer.origin is None and is_close(answer, SYSTEM_ADDRESS)
     return str(answer.data.get("reason", "")) if own_close and isinstance(answer.data, dict) else None
