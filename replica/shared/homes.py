@@ -35,13 +35,14 @@ def homes(db: sqlite3.Connection, view: View, address: str) -> tuple[str, ...]:
 def live_replica(db: sqlite3.Connection, view: View, work_item: str) -> str | None:
     """The replica of a work item's live session: of several, of the one that was told of first (9.2)."""
     published = runs.of_work_item(db, work_item)
+    here = registers.subjects_with(db, SESSION, "task", work_item.partition(":")[2])
     for claim in published:
-        local = registers.fields_of(db, SESSION, claim.run)
+        local = here.get(claim.run, {})
         live = local.get("live") is True if local.get("replica") == claim.replica else claim.live
         if live and claim.run_kind == runs.EXECUTE and runs.usable(view, claim.replica):
             return claim.replica
     told_of = {claim.run for claim in published}
-    for run, fields in registers.subjects_with(db, SESSION, "task", work_item.partition(":")[2]).items():
+    for run, fields in here.items():
         replica = fields.get("replica")
         if run not in told_of and fields.get("live") is True and isinstance(replica, str):
             return replica if runs.usable(view, replica) else None

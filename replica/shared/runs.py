@@ -5,8 +5,9 @@ clock that a claimant sets may decide: it belongs to nobody, until an admin says
 """
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from core.errors import conflict, invalid
@@ -55,7 +56,10 @@ def claimants(db: sqlite3.Connection, run: str) -> list[Claim]:
 
 def binding(db: sqlite3.Connection, run: str) -> Binding:
     """Whose a session is."""
-    claims = claimants(db, run)
+    return _binding(db, run, claimants(db, run))
+
+
+def _binding(db: sqlite3.Connection, run: str, claims: Sequence[Claim]) -> Binding:
     claims = [claim for claim in claims if claim.member] or claims
     if len(claims) > 1:
         resolved = registers.published_fields(db, RESOLVED_RUN, run).get("replica")
@@ -67,16 +71,28 @@ def binding(db: sqlite3.Connection, run: str) -> Binding:
 
 def bound(db: sqlite3.Connection) -> list[Claim]:
     """The sessions of the team that are somebody's, by the time they were first told of."""
-    runs = db.execute("SELECT DISTINCT run FROM run_claims").fetchall()
-    found = [binding(db, run).claim for (run,) in runs]
-    return _in_order(claim for claim in found if claim is not None)
+    return _bound(db, f"SELECT {_COLUMNS} FROM run_claims ORDER BY run")
 
 
 def of_work_item(db: sqlite3.Connection, work_item: str) -> list[Claim]:
     """The sessions of a work item that are somebody's, the earliest first."""
-    runs = db.execute("SELECT DISTINCT run FROM run_claims WHERE task = ?", (work_item,)).fetchall()
-    found = [binding(db, run).claim for (run,) in runs]
-    return _in_order(claim for claim in found if claim is not None and claim.task == work_item)
+    found = _bound(
+        db,
+        f"SELECT {_COLUMNS} FROM run_claims WHERE run IN (SELECT run FROM run_claims WHERE task = ?) "
+        "ORDER BY run",
+        work_item,
+    )
+    return [claim for claim in found if claim.task == work_item]
+
+
+def _bound(db: sqlite3.Connection, query: str, *given: str) -> list[Claim]:
+    """The sessions that are somebody's by the claims a query finds, those to one session after one another.
+
+    One query for all of them: a teammate may claim any number.
+    """
+    claims = groupby((_claim(row) for row in db.execute(query, given).fetchall()), lambda claim: claim.run)
+    found = [_binding(db, run, _in_order(each)).claim for run, each in claims]
+    return _in_order(claim for claim in found if claim is not None)
 
 
 def resolve(db: sqlite3.Connection, run: str, replica: str) -> None:

@@ -79,3 +79,28 @@ def test_the_machine_that_may_wake_a_work_item_is_the_one_heard_of_last(w: World
         SyncPass(machine.node, machine.transport, sleep=no_sleep, running=True).run()
         ada.sync()
         assert waking_replica(ada.node.store.db, team.view, made, at) == machine.me
+
+
+def test_finding_a_home_asks_as_often_however_many_sessions_a_teammate_claims(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    made = add_task(ada, assignee="human:ada")
+    exchange(ada, bob)
+    forger = Forger(bob)
+    asked: list[str] = []
+
+    def claim(*numbers: int) -> None:
+        said = [run_body(f"r-{number:06x}", made, live=False) for number in numbers]
+        forger.publish(*(forger.op("presence", body=each) for each in said))
+        ada.sync()
+
+    def queries() -> int:
+        asked.clear()
+        ada.node.store.db.set_trace_callback(asked.append)
+        assert homes_at(ada, made) == (ada.me,)
+        ada.node.store.db.set_trace_callback(None)
+        return len(asked)
+
+    claim(1)
+    few = queries()
+    claim(*range(2, 40))
+    assert queries() == few
