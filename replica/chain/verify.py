@@ -16,7 +16,7 @@ from crypto.chain import Cursor
 from crypto.clock import MAX_CLOCK_LEAD_MS
 from crypto.invites import verify_recovery
 from crypto.judge import SignatureMemory
-from crypto.key_claims import MAX_KEY_CLAIMS, key_claims
+from crypto.key_claims import MAX_KEY_CLAIMS, Claim, key_claims
 from crypto.keys import KeyBody
 from crypto.lane import LaneResult, read_lane
 from crypto.op import to_line
@@ -158,24 +158,15 @@ class Verifier:
         The chain of an undecided id is not read, so the recovery has to be looked for at its beginning (2.4).
         """
         db = self._store.db
+        undecided = sorted(lanes.keys() - team.keys.keys())
+        if not undecided:
+            return False
         pubs = recovery_keys(stored_roster_ops(db))
-        for replica in sorted(lanes.keys() - team.keys.keys()):
+        for replica in undecided:
             for claim in key_claims(replica, lanes[replica]):
-                if claim.roster_op is None:
+                if claim.roster_op is None or not _proves_recovery(team, pubs, replica, claim):
                     continue
-                op = RosterOp.of(claim.roster_op, claim.fingerprint)
-                if not isinstance(op.body, Recover) or not any(
-                    verify_recovery(
-                        pub,
-                        op.body.proof,
-                        team=team.view.team_id,
-                        replica=replica,
-                        sign_pub=claim.key.sign_pub,
-                    )
-                    for pub in pubs
-                ):
-                    continue
-                folded = fold_team(db, [op])
+                folded = fold_team(db, [RosterOp.of(claim.roster_op, claim.fingerprint)])
                 member = None if folded is None else folded.view.members.get(replica)
                 if member is not None and member.fingerprint == claim.fingerprint:
                     with self._store.transaction(CommitPoint.CLAIMED):
@@ -274,6 +265,15 @@ class Verifier:
                 ops.set_position(db, replica, ops.Position(key.fingerprint, Cursor()))
             raise_roster_version(db)
         return True
+
+
+def _proves_recovery(team: Team, pubs: Iterable[str], replica: str, claim: Claim) -> bool:
+    """Whether the op after a key claim is a recovery that proves one of these keys of recovery codes."""
+    body = None if claim.roster_op is None else RosterOp.of(claim.roster_op, claim.fingerprint).body
+    return isinstance(body, Recover) and any(
+        verify_recovery(pub, body.proof, team=team.view.team_id, replica=replica, sign_pub=claim.key.sign_pub)
+        for pub in pubs
+    )
 
 
 def follow(store: Store, founding: Founding) -> None:
