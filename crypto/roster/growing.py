@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from crypto.roster.bodies import Admit, Found, Role, SetRole, is_known
 from crypto.roster.ops import RosterOp, fold_order
 from crypto.roster.reach import Reach
-from crypto.roster.removals import Decisions, decide_among
+from crypto.roster.removals import Decisions, decide
 from crypto.roster.rights import Kind, Removal
 from crypto.roster.summary import view_of
 from crypto.roster.view import View
@@ -163,7 +163,7 @@ class GrowingRoster:
     def _decide(self) -> dict[str, Removal]:
         """Decide all removals; return those that are accepted."""
         possible = [each for each in self._removals if self._reach.could_ever_hold(each)]
-        decisions = decide_among(self._charter, self._reach, possible)
+        decisions = decide(self._charter, self._reach, possible)
         self._targets = {each.target for each in possible}
         self._exposed = self._reach.touched_by(possible)
         self._contested = self._reach.touched_by(decisions.contested) | self._reach.mask(

@@ -2,8 +2,8 @@
 
 A *link* goes from the publisher of an admission or promotion to its target, and from whoever recovered or set
 the recovery key to all who recovered after it. What a removal takes away can only travel along links, from the
-removed replica's ops that the removal exposes. Sets of replicas are bit
-masks, so that a hostile pile of them stays cheap.
+removed replica's ops that the removal exposes. Sets of replicas are bit masks, so that a hostile pile of them stays
+cheap.
 """
 
 from collections import defaultdict

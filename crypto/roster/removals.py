@@ -18,7 +18,7 @@ from crypto.roster.contested import MAX_CONTESTED, Contest, Outcome, by_rank, fi
 from crypto.roster.ops import RosterOp
 from crypto.roster.reach import Reach
 from crypto.roster.rights import Removal
-from crypto.roster.walk import Charter, Walk, removal
+from crypto.roster.walk import Charter, Walk
 
 MAX_EVALUATIONS: Final = 256
 """Walks spent on finding removals that surely leave an admin, and again on each contest that rank alone decides. Only
@@ -52,15 +52,7 @@ class Decisions:
         return self.passes >= MAX_PASSES
 
 
-def decide(charter: Charter, ops: Iterable[RosterOp]) -> Decisions:
-    """Decide every removal among ops in fold order."""
-    ops = tuple(ops)
-    reach = Reach(charter, ops)
-    possible = [found for found in map(removal, ops) if found is not None and reach.could_ever_hold(found)]
-    return decide_among(charter, reach, possible)
-
-
-def decide_among(charter: Charter, reach: Reach, possible: Sequence[Removal]) -> Decisions:
+def decide(charter: Charter, reach: Reach, possible: Sequence[Removal]) -> Decisions:
     """Decide the removals that could ever hold their right, in fold order."""
     founder = charter.founding.replica
     if not possible:

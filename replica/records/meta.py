@@ -1,10 +1,7 @@
 """Single values a replica keeps: one row each, read and written by name."""
 
-import json
 import sqlite3
 from enum import StrEnum
-
-from crypto.canonical import JsonValue
 
 
 class Meta(StrEnum):
@@ -51,17 +48,6 @@ def put(db: sqlite3.Connection, name: Meta, value: str | None) -> None:
             "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             (name, value),
         )
-
-
-def get_json(db: sqlite3.Connection, name: Meta) -> JsonValue:
-    """The JSON value of `name`, or None."""
-    text = get(db, name)
-    return None if text is None else json.loads(text)
-
-
-def put_json(db: sqlite3.Connection, name: Meta, value: JsonValue) -> None:
-    """Set `name` to a JSON value."""
-    put(db, name, json.dumps(value, sort_keys=True))
 
 
 def raise_roster_version(db: sqlite3.Connection) -> None:

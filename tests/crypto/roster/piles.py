@@ -1,10 +1,14 @@
 """Random histories of a small team: whoever says whatever, removals above all."""
 
+from collections.abc import Sequence
+
 from hypothesis import strategies as st
 
 from crypto.invites import public_of
 from crypto.roster.bodies import Body, CloseLegacy, Malformed, Role, SetRecoveryKey, Unknown
 from crypto.roster.ops import RosterOp, fold_order
+from crypto.roster.reach import Reach
+from crypto.roster.removals import Decisions, decide
 from crypto.roster.rights import Removal
 from crypto.roster.walk import Charter, charter_of, removal
 from tests.crypto.roster.team import (
@@ -36,6 +40,13 @@ CLAIMS = {replica: {fp(replica): key} for replica, key in KEYS.items()}
 
 def charter_for(ops: list[RosterOp]) -> Charter:
     return charter_of(FOUNDING, CLAIMS, ops)
+
+
+def decisions_on(charter: Charter, ops: Sequence[RosterOp]) -> Decisions:
+    """What becomes of all removals among ops in fold order."""
+    reach = Reach(charter, ops)
+    found = [each for each in map(removal, ops) if each is not None and reach.could_ever_hold(each)]
+    return decide(charter, reach, found)
 
 
 def removals(ops: list[RosterOp]) -> list[Removal]:

@@ -9,9 +9,9 @@ from crypto.roster.cases import Cases
 from crypto.roster.contested import MAX_CONTESTED, first_stable
 from crypto.roster.ops import RosterOp, fold_order
 from crypto.roster.reach import Reach
-from crypto.roster.removals import Judge, decide
+from crypto.roster.removals import Judge
 from crypto.roster.rights import Removal
-from tests.crypto.roster.piles import charter_for, piles, quarrels, removals
+from tests.crypto.roster.piles import charter_for, decisions_on, piles, quarrels, removals
 from tests.crypto.roster.reference import Reference
 from tests.crypto.roster.team import ADA, BOB, CY, DEE, EVE, FOUNDING, Team, admin, demote, key_of, revoke
 
@@ -71,7 +71,7 @@ def test_where_one_outcome_alone_is_stable_it_is_the_decision(pile: list[RosterO
     contested = removals(pile)
     reference = Reference(contested, Judge(charter_for(pile), Reach(charter_for(pile), ops).grants).evaluate)
     stable = list(reference.stable())
-    decided = frozenset(each.hash for each in decide(charter_for(pile), ops).accepted)
+    decided = frozenset(each.hash for each in decisions_on(charter_for(pile), ops).accepted)
     if len(stable) == 1:
         assert decided == stable[0]
     elif stable:

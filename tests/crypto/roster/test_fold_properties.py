@@ -8,10 +8,10 @@ from crypto.roster.bodies import Role
 from crypto.roster.contested import Contest, by_rank
 from crypto.roster.ops import RosterOp, fold_order
 from crypto.roster.reach import Reach
-from crypto.roster.removals import MAX_EVALUATIONS, Judge, decide
+from crypto.roster.removals import MAX_EVALUATIONS, Judge
 from crypto.roster.rights import Removal
 from crypto.roster.walk import Charter, charter_of, removal
-from tests.crypto.roster.piles import KEYS, charter_for, piles, quarrels, removals
+from tests.crypto.roster.piles import KEYS, charter_for, decisions_on, piles, quarrels, removals
 from tests.crypto.roster.team import (
     ADA,
     BOB,
@@ -95,7 +95,7 @@ def test_without_a_contest_a_removal_stands_if_and_only_if_it_holds_its_right_un
     contested = removals(pile)
     if any(reach.affects(one, one) for one in contested) or _circles(reach, contested):
         return
-    decisions = decide(charter, ops)
+    decisions = decisions_on(charter, ops)
     if decisions.spared:
         return
     for each in contested:
@@ -134,10 +134,10 @@ def test_k7_sixteen_removals_that_cut_each_other_among_thousands_of_ops_take_few
     ops = _hostile(16, 2_000)
     charter = _charter(ops)
     ordered = fold_order(FOUNDING, ops)
-    decisions = decide(charter, ordered)
+    decisions = decisions_on(charter, ordered)
     assert decisions.accepted
     assert decisions.evaluations <= 3 * 16
-    shuffled = decide(charter, fold_order(FOUNDING, reversed(ops)))
+    shuffled = decisions_on(charter, fold_order(FOUNDING, reversed(ops)))
     assert shuffled == decisions
 
 
@@ -146,7 +146,7 @@ def test_k7_walks_are_bounded_however_many_removals_are_piled_up() -> None:
     for number in range(300):
         ops.append(op(ADA, 1_000 + number, 20_000, demote(ADA, number)))
     charter = _charter(ops)
-    decisions = decide(charter, fold_order(FOUNDING, ops))
+    decisions = decisions_on(charter, fold_order(FOUNDING, ops))
     assert decisions.evaluations <= 2 * MAX_EVALUATIONS + 20
     walk = Judge(charter, Reach(charter, fold_order(FOUNDING, ops)).grants).evaluate(decisions.accepted)
     assert walk.admins()
@@ -170,6 +170,6 @@ def test_k7_a_members_flood_of_removals_costs_no_walk() -> None:
     for seq in range(500):
         team.says(BOB, revoke(ADA, seq), seq=100 + seq)
     claims = {replica: {fp(replica): key} for replica, key in team.keys.items()}
-    decisions = decide(charter_of(FOUNDING, claims, team.ops), fold_order(FOUNDING, team.ops))
+    decisions = decisions_on(charter_of(FOUNDING, claims, team.ops), fold_order(FOUNDING, team.ops))
     assert decisions.evaluations == 0
     assert set(team.view.resolution.values()) == {Decision.VOID}
