@@ -16,7 +16,7 @@ from crypto.chain import Cursor
 from crypto.clock import MAX_CLOCK_LEAD_MS
 from crypto.invites import verify_recovery
 from crypto.judge import SignatureMemory
-from crypto.key_claims import MAX_KEY_CLAIMS, Claim, key_claims
+from crypto.key_claims import MAX_KEY_CLAIMS, key_claims
 from crypto.keys import KeyBody
 from crypto.lane import LaneResult, read_lane
 from crypto.op import to_line
@@ -164,9 +164,12 @@ class Verifier:
         pubs = recovery_keys(stored_roster_ops(db))
         for replica in undecided:
             for claim in key_claims(replica, lanes[replica]):
-                if claim.roster_op is None or not _proves_recovery(team, pubs, replica, claim):
+                if claim.roster_op is None:
                     continue
-                folded = fold_team(db, [RosterOp.of(claim.roster_op, claim.fingerprint)])
+                op = RosterOp.of(claim.roster_op, claim.fingerprint)
+                if not _proves_recovery(team, pubs, op, claim.key):
+                    continue
+                folded = fold_team(db, [op])
                 member = None if folded is None else folded.view.members.get(replica)
                 if member is not None and member.fingerprint == claim.fingerprint:
                     with self._store.transaction(CommitPoint.CLAIMED):
@@ -267,13 +270,10 @@ class Verifier:
         return True
 
 
-def _proves_recovery(team: Team, pubs: Iterable[str], replica: str, claim: Claim) -> bool:
-    """Whether the op after a key claim is a recovery that proves one of these keys of recovery codes."""
-    body = None if claim.roster_op is None else RosterOp.of(claim.roster_op, claim.fingerprint).body
-    return isinstance(body, Recover) and any(
-        verify_recovery(pub, body.proof, team=team.view.team_id, replica=replica, sign_pub=claim.key.sign_pub)
-        for pub in pubs
-    )
+def _proves_recovery(team: Team, pubs: Iterable[str], op: RosterOp, key: KeyBody) -> bool:
+    """Whether an op is a recovery that proves one of these keys of recovery codes."""
+    body, claimed = op.body, {"team": team.view.team_id, "replica": op.replica, "sign_pub": key.sign_pub}
+    return isinstance(body, Recover) and any(verify_recovery(pub, body.proof, **claimed) for pub in pubs)
 
 
 def follow(store: Store, founding: Founding) -> None:
