@@ -1,4 +1,4 @@
-"""The JSON Schemas of Appendix D, made from the document's constants: `python -m vectors.authoring.schemas`.
+"""The JSON Schemas of Appendix D, made from the document's constants.
 
 They say what JSON Schema can: types, members, counts, patterns. Byte limits, one-line members, blank texts,
 rules between two members and whether a recipient is an address a host knows are left to the text.
@@ -12,7 +12,7 @@ from core.message import Via
 from core.validate import MAX_CHOICES, MAX_RECIPIENTS, MAX_REFS
 from vectors.authoring.kit import KIT, Json
 from vectors.authoring.layout import write_json
-from vectors.registries import DataMember, GateType, Status, registries
+from vectors.registries import GateType, Status, registries
 from vectors.runner.document import (
     CAPABILITIES,
     FEDERATED_FIELDS,
@@ -228,13 +228,10 @@ def gate_data() -> Json:
 
 
 def _gate(gate: GateType) -> Json:
-    def members(optional: bool) -> list[DataMember]:
-        return [member for member in gate.data if member.optional is optional]
-
     return {
         "title": gate.effect,
         "type": "object",
-        "required": ["type", *(member.name for member in members(False))],
+        "required": ["type", *(member.name for member in gate.data if not member.optional)],
         "properties": {
             "type": {"const": gate.value},
             **{member.name: _HOLDS[member.holds] for member in gate.data},
@@ -481,7 +478,3 @@ def write() -> None:
     FOLDER.mkdir(exist_ok=True)
     for name, text in contents().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write()

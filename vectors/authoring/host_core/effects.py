@@ -10,6 +10,7 @@ from vectors.authoring.cast import (
     LEE,
     NORA,
     SCOUT,
+    SCOUT_APPROVED,
     bound,
     effect,
     given,
@@ -248,7 +249,7 @@ VECTORS: Final = [
         ok(reply(DECIDER, "m-gate", "", choice="deny")),
         given=given(
             owner=NORA,
-            agents=[{"address": SCOUT, "status": "approved"}],
+            agents=[SCOUT_APPROVED],
             store=stored(
                 [
                     row(

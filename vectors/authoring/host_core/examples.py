@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from vectors.authoring.cast import item, live, session_starts
 from vectors.authoring.host_core.worlds import (
     AS_MEI,
     AS_PRUNE_1,
@@ -20,7 +21,6 @@ from vectors.authoring.host_core.worlds import (
     WEIGH,
     agent,
     channel,
-    item,
     orchard,
 )
 from vectors.authoring.host_steps import (
@@ -128,8 +128,8 @@ HOST_CORE: Final = [
         "A session that starts gets what its work item's mailbox held: direct mail pushed, a channel's notified",
         ok(send(AS_MEI, message(PICK, "Begin with row 7."))),
         ok(send(AS_MEI, message("channel:harvest", "Rain at noon.", "notice"))),
-        world(startSession={"workItem": "t-00b002", "session": PICK_1}),
-        ok({"op": "deliverHeld", "session": PICK_1, "workItem": "t-00b002"}),
+        world(startSession=live(PICK, PICK_1)),
+        ok(session_starts(PICK_1, PICK)),
         given=orchard(item(PICK), channels=[channel("harvest", PICK)]),
         sections=("6.4", "E.1"),
         deliveries=[

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from vectors.authoring.cast import item
 from vectors.authoring.host_core.worlds import (
     AS_INES,
     AS_MEI,
@@ -23,7 +24,6 @@ from vectors.authoring.host_core.worlds import (
     TOMAS,
     agent,
     channel,
-    item,
     orchard,
 )
 from vectors.authoring.host_steps import SYSTEM, delivery, message, ok, refused, reply, send, vector, who
@@ -192,7 +192,7 @@ VECTORS: Final = [
             "replyTo",
         ),
         refused(send(AS_TOMAS, message(PICK_2, "South.", "answer", replyTo="$s1")), "conflict", "replyTo"),
-        given=orchard(item(PICK, PICK_1, PICK_2)),
+        given=orchard(item(PICK, PICK_1, [PICK_2])),
         sections=("4.5",),
         messages=[{"id": "$s1"}, {"id": "$s2"}],
         noOtherMessages=True,
@@ -204,7 +204,7 @@ VECTORS: Final = [
         refused(send(AS_MEI, message([TOMAS, PICK_2], "Row 7.", blocking=True)), "invalid", "blocking"),
         refused(send(AS_MEI, message([PICK_2, "nobody"], "Row 7.")), "invalid", "to[1]"),
         refused(send(AS_MEI, message(["channel:cellar", "nobody"], "Row 7.")), "invalid", "to[1]"),
-        given=orchard(item(PICK, PICK_1, PICK_2)),
+        given=orchard(item(PICK, PICK_1, [PICK_2])),
         sections=("3.5", "4.5"),
         noOtherMessages=True,
     ),
@@ -238,7 +238,7 @@ VECTORS: Final = [
             for recipient in (TOMAS, PICK, KILN, INES)
         ),
         ok(send(AS_MEI, message([TOMAS], "Row 7."))),
-        given=orchard(item(PICK, PICK_1, PICK_2), channels=[channel("harvest", INES)]),
+        given=orchard(item(PICK, PICK_1, [PICK_2]), channels=[channel("harvest", INES)]),
         sections=("4.5", "10.1"),
         messages=[{"id": "$s7"}],
         noOtherMessages=True,

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from vectors.authoring.cast import item
 from vectors.authoring.host_core.worlds import (
     AS_INES,
     AS_KILN,
@@ -17,13 +18,13 @@ from vectors.authoring.host_core.worlds import (
     MEI,
     PICK,
     PICK_1,
+    PRUNE,
     PRUNE_1,
     SHED,
     TOMAS,
     WEIGH,
     agent,
     channel,
-    item,
     orchard,
 )
 from vectors.authoring.host_steps import (
@@ -262,7 +263,7 @@ CLOSING: Final = [
         ),
         ok(close("$s1", "the session ended"), message="$s2"),
         ok(OPEN, messages=[]),
-        given=orchard(item("task:t-00b001", PRUNE_1), item(PICK)),
+        given=orchard(item(PRUNE, PRUNE_1), item(PICK)),
         sections=("4.8",),
         messages=[
             {"id": "$s1"},

@@ -10,6 +10,7 @@ from vectors.authoring.cast import (
     DELL,
     DELL_1,
     FERN,
+    FERN_1,
     KAI,
     LEE,
     NORA,
@@ -170,7 +171,7 @@ VECTORS: Final = [
         "Recovery moves no held, pushed, notified, read or answered delivery, and calls no hook for them",
         _NOTHING,
         given=given(
-            workItems=[item(COVE, COVE_1), item(DELL, DELL_1), item(FERN, "run:r-fe2af1")],
+            workItems=[item(COVE, COVE_1), item(DELL, DELL_1), item(FERN, FERN_1)],
             store=stored(
                 [
                     row("m-1", LEE, [COVE, DELL, FERN, KAI, SCOUT], "ready?", "question"),
@@ -180,7 +181,7 @@ VECTORS: Final = [
                 [
                     bound("d-1", "m-1", COVE, "held"),
                     bound("d-2", "m-1", DELL, "pushed", DELL_1),
-                    bound("d-3", "m-1", FERN, "notified", "run:r-fe2af1", "channel"),
+                    bound("d-3", "m-1", FERN, "notified", FERN_1, "channel"),
                     bound("d-4", "m-1", KAI, "notified"),
                     bound("d-5", "m-1", SCOUT, "read"),
                     bound("d-6", "m-2", COVE, "answered", COVE_1),
@@ -191,7 +192,7 @@ VECTORS: Final = [
         deliveries=[
             delivery("m-1", COVE, "held", session=None),
             delivery("m-1", DELL, "pushed", session=DELL_1),
-            delivery("m-1", FERN, "notified", session="run:r-fe2af1"),
+            delivery("m-1", FERN, "notified", session=FERN_1),
             delivery("m-1", KAI, "notified"),
             delivery("m-1", SCOUT, "read"),
             delivery("m-2", COVE, "answered"),

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from vectors.authoring.cast import ended, item, live
 from vectors.authoring.host_core.worlds import (
     AS_INES,
     AS_MEI,
@@ -22,7 +23,6 @@ from vectors.authoring.host_core.worlds import (
     TOMAS,
     WEIGH,
     channel,
-    item,
     orchard,
 )
 from vectors.authoring.host_steps import SYSTEM, delivery, message, ok, refused, send, vector, world
@@ -192,8 +192,8 @@ VECTORS: Final = [
         "core.resolution.an-unknown-channel-keeps-its-slot-after-rewriting",
         "Entries that a reply rewrites and collapses do not move the place an unknown channel is named by",
         ok(send(AS_PRUNE_1, message([PICK_1, TOMAS], "Which row?"))),
-        world(endSession={"workItem": "t-00b001"}),
-        world(endSession={"workItem": "t-00b002"}),
+        world(endSession=ended(PRUNE)),
+        world(endSession=ended(PICK)),
         refused(
             send(
                 AS_TOMAS,
@@ -212,7 +212,7 @@ VECTORS: Final = [
         "A session that is not live is refused on the first place it stands, behind repeated entries too",
         refused(send(AS_MEI, message([TOMAS, TOMAS, PRUNE_2, PRUNE_2], "Rain at noon.")), "invalid", "to[2]"),
         refused(send(AS_MEI, message([STRANGE, TOMAS], "Rain at noon.")), "invalid", "to[0]"),
-        given=orchard(item(PRUNE, PRUNE_1, PRUNE_2)),
+        given=orchard(item(PRUNE, PRUNE_1, [PRUNE_2])),
         sections=("3.5", "6.1", "10.2"),
         noOtherMessages=True,
     ),
@@ -309,8 +309,8 @@ VECTORS: Final = [
         "core.resolution.a-successor-is-no-stranger-to-its-work-item",
         "A later session that writes to its own work item and to the session before it reaches neither",
         ok(send(AS_PRUNE_1, message(TOMAS, "Which row?"))),
-        world(endSession={"workItem": "t-00b001"}),
-        world(startSession={"workItem": "t-00b001", "session": PRUNE_2}),
+        world(endSession=ended(PRUNE)),
+        world(startSession=live(PRUNE, PRUNE_2)),
         ok(send(AS_PRUNE_2, message([PRUNE_1, TOMAS], "I go on from here.", replyTo="$s1"))),
         given=orchard(*WORK),
         sections=("3.5", "4.6"),

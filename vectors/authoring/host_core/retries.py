@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from vectors.authoring.cast import HOUR_MS, item, live, session_starts
 from vectors.authoring.envelope.limits import texts
 from vectors.authoring.host_core.worlds import (
     AS_INES,
@@ -22,7 +23,6 @@ from vectors.authoring.host_core.worlds import (
     SHED,
     TOMAS,
     agent,
-    item,
     orchard,
 )
 from vectors.authoring.host_steps import delivery, message, ok, refused, send, unchecked, vector, world
@@ -206,8 +206,8 @@ VECTORS: Final = [
         ok({"op": "markRead", "message": "$s1", "recipient": PICK}, state="read"),
         _again(_keyed(AS_MEI, to=PICK, kind="question"), "$s1"),
         ok({"op": "inbox", "recipient": PICK, "states": ["read"]}, messages=["$s1"]),
-        world(startSession={"workItem": "t-00b002", "session": PICK_1}),
-        ok({"op": "deliverHeld", "session": PICK_1, "workItem": "t-00b002"}, deliveries=[]),
+        world(startSession=live(PICK, PICK_1)),
+        ok(session_starts(PICK_1, PICK), deliveries=[]),
         _again(_keyed(AS_MEI, to=PICK, kind="question"), "$s1"),
         given=orchard(item(PICK)),
         sections=("4.9",),
@@ -218,7 +218,7 @@ VECTORS: Final = [
         "core.retries.a-key-outlives-hours-and-recovery",
         "A key is found again a year later, and after recovery",
         ok(_keyed(AS_MEI), message="$s1"),
-        world(advanceMs=366 * 24 * 3_600_000),
+        world(advanceMs=366 * 24 * HOUR_MS),
         unchecked({"op": "recover"}),
         _again(_keyed(AS_MEI), "$s1"),
         given=orchard(),

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from vectors.authoring.cast import HOUR_MS, item
 from vectors.authoring.envelope.lines import BREAKS, NO_BREAKS
 from vectors.authoring.host_core.worlds import (
     AS_MEI,
@@ -18,12 +19,9 @@ from vectors.authoring.host_core.worlds import (
     TOMAS,
     WEIGH,
     agent,
-    item,
     orchard,
 )
 from vectors.authoring.host_steps import delivery, message, ok, reply, send, vector, world
-
-_HOUR: Final = 3_600_000
 
 _EVERY_MEMBER: Final = message(
     [TOMAS, PICK, KILN],
@@ -196,11 +194,11 @@ VECTORS: Final = [
         "core.stored.ids-rise-while-the-clock-steps-back",
         "When the clock steps back an hour, and a second more, later messages have later ids and their own times",
         ok(send(AS_MEI, message(TOMAS, "Row 1."))),
-        world(advanceMs=-_HOUR),
+        world(advanceMs=-HOUR_MS),
         ok(send(AS_MEI, message(TOMAS, "Row 2."))),
         world(advanceMs=-1000),
         ok(send(AS_TOMAS, message(MEI, "Row 3.", replyTo="$s1"))),
-        world(advanceMs=_HOUR + 2000),
+        world(advanceMs=HOUR_MS + 2000),
         ok(send(AS_MEI, message(TOMAS, "Row 4.", replyTo="$s1"))),
         given=orchard(clock="2027-03-01T06:00:00.000Z"),
         sections=("1.4", "4.1"),

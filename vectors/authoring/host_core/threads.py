@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from vectors.authoring.cast import ended, item, live
 from vectors.authoring.host_core.worlds import (
     AS_AUX,
     AS_INES,
@@ -30,7 +31,6 @@ from vectors.authoring.host_core.worlds import (
     WEIGH_1,
     agent,
     channel,
-    item,
     orchard,
 )
 from vectors.authoring.host_steps import message, ok, refused, reply, send, vector, who, world
@@ -152,8 +152,8 @@ VECTORS: Final = [
         "A session, live or ended, replies to mail of its work item and of that one's other sessions",
         ok(send(AS_MEI, message(PRUNE, "Which row?"))),
         ok(send(AS_PRUNE_1, message(MEI, "Which rows are there?"))),
-        world(endSession={"workItem": "t-00b001"}),
-        world(startSession={"workItem": "t-00b001", "session": PRUNE_2}),
+        world(endSession=ended(PRUNE)),
+        world(startSession=live(PRUNE, PRUNE_2)),
         *(
             ok(send(sender, _to_mei(target)))
             for sender in (AS_PRUNE_1, AS_PRUNE_2)
@@ -330,13 +330,13 @@ def _ended(*more: Expected) -> tuple[Expected, ...]:
     """Both live sessions write to each other, and end; then what follows."""
     return (
         ok(send(AS_PRUNE_1, message([PICK_1, TOMAS], "Which row?", "question"))),
-        world(endSession={"workItem": "t-00b001"}),
-        world(endSession={"workItem": "t-00b002"}),
+        world(endSession=ended(PRUNE)),
+        world(endSession=ended(PICK)),
         *more,
     )
 
 
-_BOTH: Final = orchard(item(PRUNE, PRUNE_1), item(PICK, PICK_1), item(WEIGH, None, WEIGH_1))
+_BOTH: Final = orchard(item(PRUNE, PRUNE_1), item(PICK, PICK_1), item(WEIGH, None, [WEIGH_1]))
 
 REWRITING: Final = [
     vector(
@@ -366,7 +366,7 @@ REWRITING: Final = [
         "core.rewriting.a-successor-gets-the-reply",
         "A reply to an ended session whose work item has a new live one is pushed there",
         *_ended(
-            world(startSession={"workItem": "t-00b001", "session": PRUNE_2}),
+            world(startSession=live(PRUNE, PRUNE_2)),
             ok(send(AS_TOMAS, message([PRUNE_1], "The north one.", "answer", replyTo="$s1"))),
         ),
         given=_BOTH,
@@ -418,7 +418,7 @@ REWRITING: Final = [
                 send(AS_TOMAS, message([PRUNE, PRUNE_1, PICK_2], "North.", replyTo="$s1")), "invalid", "to[2]"
             ),
         ),
-        given=orchard(item(PRUNE, PRUNE_1), item(PICK, PICK_1, PICK_2), item(WEIGH, None, WEIGH_1)),
+        given=orchard(item(PRUNE, PRUNE_1), item(PICK, PICK_1, [PICK_2]), item(WEIGH, None, [WEIGH_1])),
         sections=("4.6", "6.1"),
         messages=[{"id": "$s1"}],
         noOtherMessages=True,

@@ -2,10 +2,9 @@
 
 from typing import Any, Final
 
+from vectors.authoring.cast import LIMITS
 from vectors.authoring.host_steps import SYSTEM, who
 from vectors.authoring.kit import Json
-
-LIMITS: Final = {"urgentPerHour": 10, "agentTurnsPerThreadPerHour": 20}
 
 MEI: Final = "human:mei"
 TOMAS: Final = "human:tomas"
@@ -37,16 +36,6 @@ AS_PICK_1: Final = who(PICK_1)
 AS_AUX: Final = who(AUX)
 AS_SHED: Final = who(SHED)
 AS_KILN: Final = who(KILN)
-
-
-def item(work_item: str, live: str | None = None, *ended: str) -> Json:
-    """A work item with its live session and its earlier ones."""
-    found: Json = {"id": work_item.removeprefix("task:")}
-    if live is not None:
-        found["liveSession"] = live
-    if ended:
-        found["sessions"] = list(ended)
-    return found
 
 
 def agent(address: str, status: str = "approved", **more: Any) -> Json:
