@@ -82,7 +82,7 @@ def _taken_over(db: sqlite3.Connection, publisher: str, message: Message, entry:
     """
     if not entry.recipient.startswith("task:"):
         return False
-    if all(claim.replica != publisher for claim in runs.of_work_item(db, entry.recipient)):
+    if not runs.has_run(db, publisher, entry.recipient):
         return False
     changed = False
     row = remote.row_of(db, message.id, entry.recipient)

@@ -95,6 +95,13 @@ def _bound(db: sqlite3.Connection, query: str, *given: str) -> list[Claim]:
     return _in_order(claim for claim in found if claim is not None)
 
 
+def has_run(db: sqlite3.Connection, replica: str, work_item: str) -> bool:
+    """Whether a session of a work item is or was a replica's."""
+    rows = db.execute("SELECT run FROM run_claims WHERE task = ? AND replica = ?", (work_item, replica))
+    bindings = (binding(db, run).claim for (run,) in rows)
+    return any(claim is not None and claim.replica == replica for claim in bindings)
+
+
 def resolve(db: sqlite3.Connection, run: str, replica: str) -> None:
     """Say whose a session is that several replicas claim, as an admin may, inside an open transaction.
 

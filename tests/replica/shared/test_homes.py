@@ -1,5 +1,6 @@
 """Homes: where mail to a work item goes, and which machine may wake it (9.1, 9.2, 9.4)."""
 
+from replica.shared import runs
 from replica.shared.homes import waking_replica
 from replica.sync import SyncPass
 from replica.team import commands
@@ -81,7 +82,7 @@ def test_the_machine_that_may_wake_a_work_item_is_the_one_heard_of_last(w: World
         assert waking_replica(ada.node.store.db, team.view, made, at) == machine.me
 
 
-def test_finding_a_home_asks_as_often_however_many_sessions_a_teammate_claims(w: World) -> None:
+def test_a_report_and_a_home_ask_as_often_however_many_sessions_a_teammate_claims(w: World) -> None:
     ada, bob = w.team("ada", "bob")
     made = add_task(ada, assignee="human:ada")
     exchange(ada, bob)
@@ -97,6 +98,8 @@ def test_finding_a_home_asks_as_often_however_many_sessions_a_teammate_claims(w:
         asked.clear()
         ada.node.store.db.set_trace_callback(asked.append)
         assert homes_at(ada, made) == (ada.me,)
+        assert runs.has_run(ada.node.store.db, bob.me, made)
+        assert not runs.has_run(ada.node.store.db, ada.me, made)
         ada.node.store.db.set_trace_callback(None)
         return len(asked)
 
