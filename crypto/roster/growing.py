@@ -4,6 +4,7 @@ Ops mostly arrive in fold order, and most of them touch no removal. Such an op i
 rest of this file says when that is enough; whenever it might not be, the removals are decided afresh, and where
 that changes what was walked over, the walk begins again. Ops that belong further back are folded with all others,
 at once for as many as have come when the view is read. What comes out is always what a fold of the whole set comes to.
+`fold` is a roster that begins with all its ops; no command of `dmp` adds to one yet.
 
 An op that comes last in fold order gives nobody a right at an earlier op. So it changes nothing that was decided
 before, unless it is a removal that affects an earlier one, or adds a link that lets some removal reach another.
