@@ -37,20 +37,18 @@ _OPENED: Final[Expected] = ok(recover(), replayed=0, voided=1)
 _LEFT: Final[Expected] = ok(recover(), replayed=0, voided=0)
 
 
-def _gate(to: str | list[str] = NORA, **more: Any) -> list[Json]:
-    return [
-        row(
-            "m-gate",
-            "$system",
-            to,
-            "May Dell be woken?",
-            "question",
-            blocking=True,
-            choices=["approve", "deny"],
-            data=wake_data(),
-            **more,
-        )
-    ]
+def _gate(to: str | list[str] = NORA, **more: Any) -> Json:
+    return row(
+        "m-gate",
+        "$system",
+        to,
+        "May Dell be woken?",
+        "question",
+        blocking=True,
+        choices=["approve", "deny"],
+        data=wake_data(),
+        **more,
+    )
 
 
 def _answer(sender: str, **more: Any) -> Json:
@@ -68,14 +66,18 @@ def _answer(sender: str, **more: Any) -> Json:
 
 
 def _world(
-    *deliveries: Json, by: str = SCOUT, to: str | list[str] = NORA, answer: Json | None = None, **more: Any
+    *deliveries: Json,
+    by: str = SCOUT,
+    to: str | list[str] = NORA,
+    answer: Json | None = None,
+    gate: Json | None = None,
+    **more: Any,
 ) -> Json:
     """A gate that holds an answer another build accepted, with the gate's deliveries."""
-    gate_members = {"urgent": True} if more.pop("urgent", False) else {}
     return given(
         owner=NORA,
         agents=[SCOUT_APPROVED],
-        store=stored([*_gate(to=to, **gate_members), answer or _answer(by)], deliveries),
+        store=stored([gate or _gate(to), answer or _answer(by)], deliveries),
         **more,
     )
 
@@ -252,7 +254,7 @@ VECTORS: Final = [
             owner=NORA,
             agents=[SCOUT_APPROVED],
             store=stored(
-                [*_gate(), {**_answer(SCOUT), "to": ["$system", LEE, COVE]}],
+                [_gate(), {**_answer(SCOUT), "to": ["$system", LEE, COVE]}],
                 [
                     bound("d-gate", "m-gate", NORA, "answered"),
                     bound("d-lee", "m-answer", LEE, "notified"),
@@ -279,7 +281,7 @@ VECTORS: Final = [
             agents=[SCOUT_APPROVED],
             store=stored(
                 [
-                    *_gate(),
+                    _gate(),
                     _answer(SCOUT),
                     row(
                         "m-other",
@@ -401,8 +403,7 @@ VECTORS: Final = [
         "A reopened urgent gate's delivery through a channel is pushed",
         _world(
             bound("d-gate", "m-gate", COVE, "answered", COVE_1, "channel"),
-            to="channel:crew",
-            urgent=True,
+            gate=_gate("channel:crew", urgent=True),
             channels=[{"name": "crew", "members": [COVE]}],
             workItems=[item(COVE, COVE_1)],
         ),
@@ -490,7 +491,7 @@ VECTORS: Final = [
         given={
             "owner": NORA,
             "workItems": [item(COVE, None, [COVE_1])],
-            "store": stored([*_gate(), _answer(COVE_1)], [bound("d-gate", "m-gate", NORA, "answered")]),
+            "store": stored([_gate(), _answer(COVE_1)], [bound("d-gate", "m-gate", NORA, "answered")]),
         },
         level="SHOULD",
         profile="dispatch",
