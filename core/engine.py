@@ -296,7 +296,7 @@ class Engine(Reads):
         return found
 
     def _refuse_answered(self, question: Message) -> None:
-        answer = self.answer_of(question.id)
+        answer = message_rows.answer_to(self.store.db, question.id)
         if answer is None:
             return
         if self._gates.is_ignored(question, answer):

@@ -31,12 +31,20 @@ class Reads:
         return message_rows.message_by_id(self.store.db, message_id)
 
     def thread(self, thread_id: str) -> list[Message]:
-        """Return a thread in its order (section F.4); none when no thread has that id."""
-        return sorted(message_rows.messages_of_thread(self.store.db, thread_id), key=thread_order)
+        """Return a thread in its order (section F.4), as far as it is published; none when no thread has that id."""
+        found = message_rows.messages_of_thread(self.store.db, thread_id)
+        return sorted(filter(self.is_published, found), key=thread_order)
 
     def answer_of(self, question_id: str) -> Message | None:
-        """Return the answer or the close a question has."""
-        return message_rows.answer_to(self.store.db, question_id)
+        """Return the answer or the close a question has, once that is published."""
+        answer = message_rows.answer_to(self.store.db, question_id)
+        return answer if answer is not None and self.is_published(answer) else None
+
+    def is_published(self, message: Message) -> bool:
+        """Whether a stored message is there for readers: the answer to a gate is once its effect was tried (5.5)."""
+        if message.kind != "answer" or message.reply_to is None:
+            return True
+        return effect_rows.owner_of(self.store.db, message.reply_to) is None
 
     def deliveries(self, message_id: str) -> list[Delivery]:
         """Return a message's deliveries on this host."""
@@ -46,9 +54,9 @@ class Reads:
         """Whether a principal may read a message; nobody may read one that does not exist (section 9.3)."""
         with self.store.reading() as db:
             message = self.message(message_id)
-            return message is not None and participation.may_see(
-                db, self.host, self.federation, principal, message
-            )
+            if message is None or not self.is_published(message):
+                return False
+            return participation.may_see(db, self.host, self.federation, principal, message)
 
     def can_read_thread(self, principal: Sender, thread_id: str) -> bool:
         """Whether a principal may read a thread: all of it, when any of its messages (section 9.3)."""

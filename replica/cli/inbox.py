@@ -109,7 +109,12 @@ def _mail(
     node: Node, addresses: Collection[str], states: Collection[State] | None
 ) -> list[tuple[Delivery, Message]]:
     """The mail of several addresses, in the order in which it was delivered."""
-    found = [each for address in addresses for each in node.engine.inbox(address, states)]
+    found = [
+        (delivery, message)
+        for address in addresses
+        for delivery, message in node.engine.inbox(address, states)
+        if node.engine.is_published(message)
+    ]
     return found if len(addresses) == 1 else sorted(found, key=lambda each: each[0].id)
 
 

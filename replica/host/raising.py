@@ -10,7 +10,7 @@ from core.gate_types import MAX_PREVIEW_BYTES, GateType
 from core.inputs import Sender, SendInput
 from core.message import Message, Ref
 from core.store.effects import is_applied, owner_of
-from core.store.messages import questions_with_gate_data
+from core.store.messages import answer_to, questions_with_gate_data
 from crypto.canonical import JsonValue, canonical
 from replica.host import agents
 from replica.host.agents import Agent
@@ -78,7 +78,7 @@ def every_gate(node: Node, *, everything: bool) -> list[Message]:
     return [
         each
         for each in found
-        if is_gate(each, system, known) and (everything or node.engine.answer_of(each.id) is None)
+        if is_gate(each, system, known) and (everything or answer_to(node.store.db, each.id) is None)
     ]
 
 
@@ -93,8 +93,8 @@ class Outcome:
 
 
 def outcome(node: Node, gate: Message) -> Outcome | None:
-    """What became of a gate; None while it is open."""
-    answer = node.engine.answer_of(gate.id)
+    """What became of a gate, as who decides is told: also while the effect is being applied; None while it is open."""
+    answer = answer_to(node.store.db, gate.id)
     if answer is None:
         return None
     closed = is_close(answer, node.host.system_address)

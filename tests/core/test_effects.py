@@ -7,7 +7,7 @@ import pytest
 from core.errors import Code, DmpError
 from core.inputs import ReplyInput, Sender
 from core.message import Message, State
-from core.store.messages import unsettled_questions_with_gate_data
+from core.store.messages import answer_to, unsettled_questions_with_gate_data
 from tests.core.support import ADA, BOB, HOST, OTHER_RUN, OTHER_TASK, RUN, World, draft, refused, world
 from tests.core.test_gates import SCOPE, SESSION, raise_wake
 
@@ -35,7 +35,7 @@ def test_the_order_is_commit_effect_record_publish_dispatch(one: World) -> None:
     seen: list[tuple[str, bool, list[str], list[State]]] = []
 
     def look(name: str) -> None:
-        answered = one.engine.answer_of(gate.id) is not None
+        answered = answer_to(one.store.db, gate.id) is not None
         states = [delivery.state for delivery in one.engine.deliveries(gate.id)]
         seen.append(
             (name, answered and not one.store.db.in_transaction, one.engine.effects_applied(), states)
@@ -50,6 +50,27 @@ def test_the_order_is_commit_effect_record_publish_dispatch(one: World) -> None:
         ("published", True, [gate.id], [State.ANSWERED]),
         ("push", True, [gate.id], [State.ANSWERED]),
     ]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_readers_see_an_answer_once_its_effect_was_tried(one: World, fails: bool) -> None:
+    gate = raise_scope(one)
+    seen: list[tuple[bool, bool, list[str]]] = []
+
+    def look(message: Message) -> None:
+        readable = one.engine.can_read(ADA, message.id)
+        thread = [each.id for each in one.engine.thread(gate.id)]
+        seen.append((readable, one.engine.answer_of(gate.id) is not None, thread))
+
+    def effect(gate: Message, answer: Message) -> None:
+        look(answer)
+        if fails:
+            raise OSError
+
+    one.host.apply_effect = effect  # type: ignore[method-assign]
+    one.host.published = look  # type: ignore[method-assign]
+    answer = one.engine.reply(ADA, gate.id, GRANT).message
+    assert seen == [(False, False, [gate.id]), (True, True, [gate.id, answer.id])]
 
 
 def test_a_failing_effect_leaves_the_answer_committed_heard_and_to_be_applied_again(one: World) -> None:

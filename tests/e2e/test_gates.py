@@ -1,6 +1,7 @@
 """Gates raised and answered from the command line: every type, what follows from each, and who waits for it."""
 
 import json
+import os
 import signal
 import sqlite3
 from pathlib import Path
@@ -216,6 +217,41 @@ def test_a_command_hears_of_a_decision_and_one_that_fails_is_run_again(zoe: Pers
     assert (first["type"], first["gate"], first["choice"]) == ("overseer-action", id_, "confirm")
     zoe.dmp("send", "human:zoe", "And not once more.")
     assert len(heard.read_text().splitlines()) == 2
+
+
+def test_nobody_hears_of_a_decision_before_what_follows_from_it_was_tried(
+    zoe: Person, tmp_path: Path
+) -> None:
+    """Not the session that asked, which another process reaches, and nobody who looks (section 5.5)."""
+    begun, go = tmp_path / "begun", tmp_path / "go"
+    os.mkfifo(begun)
+    os.mkfifo(go)
+    (zoe.root / "config.toml").write_text(f'[gates]\ncommand = "echo > {begun}; read _ < {go}"\n')
+    zoe.dmp("session", "start", "--id", "r-0000aa")
+    data = {"type": "scope", "paths": ["docs/"], "reason": "tidy"}
+    with zoe.running("session", "attach", "r-0000aa") as session:
+        session.noted("This is run:")
+        gate = zoe.json(
+            *("send", "human:zoe", "Only docs?", "--kind", "question", "--blocking", "--as", "run:r-0000aa"),
+            *("--choice", "grant", "--choice", "deny", "--data", json.dumps(data)),
+        )["message"]["id"]
+        with zoe.running("answer", gate, "grant") as answering:
+            begun.read_text()
+            assert zoe.json("inbox", "--as", "run:r-0000aa")["deliveries"] == []
+            assert zoe.json("read", gate, "--as", "run:r-0000aa")["answer"] is None
+            assert len(zoe.json("thread", gate)["messages"]) == 1
+            with sqlite3.connect(zoe.root / "state.db") as db:
+                query = "SELECT m.id, state FROM deliveries d JOIN messages m ON m.id = message WHERE reply_to = ?"
+                ((answer, state),) = db.execute(query, (gate,))
+            assert state == "sending"
+            zoe.refused("read", answer)
+            go.write_text("\n")
+            assert answering.end().code == 0
+        session.told("^.message from human:zoe · answer")
+    assert zoe.json("read", gate)["answer"]["id"] == answer
+    assert [each["message"]["id"] for each in zoe.json("inbox", "--as", "run:r-0000aa")["deliveries"]] == [
+        answer
+    ]
 
 
 @pytest.mark.parametrize("type_", ["wake", "scope", "agent-registration", "x-mine", "nothing"])
