@@ -18,6 +18,7 @@ from core.message import Delivery, Message, Via, thread_order
 from core.participation import authorize
 from core.planning import Planned, plan_received
 from core.received import check_thread, same_message, validate_received
+from core.store.deliveries import deliveries_of
 from core.store.messages import insert_message, message_by_id, messages_of_thread
 from core.timestamp import timestamp
 from crypto.canonical import JsonError
@@ -157,8 +158,11 @@ class Receiver:
         row = None if mail.target is None else remote.row_of(db, stored.id, mail.target)
         if row is None:
             return Outcome.NOTHING
-        remote.remove(db, row)
         planned = self._start(stored, row.recipient, Via(row.via))
+        here = {delivery.recipient for delivery in deliveries_of(db, stored.id)}
+        if any(start.recipient in here for start in planned):
+            return Outcome.NOTHING  # it was held here, and handed on to where it comes back from
+        remote.remove(db, row)
         deliveries = self._deliver(db, stored, planned)
         wakes = {row.recipient} if row.wake_at == self.node.me else ()
         self.announcements.append(Announcement(stored, deliveries, wakes))

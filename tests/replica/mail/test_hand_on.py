@@ -136,15 +136,18 @@ def test_nothing_from_before_the_team_is_handed_on(w: World) -> None:
     assert held(bob) == []
 
 
-def forward(forger: Forger, to: Machine, original: Op, target: str = TASK) -> Op:
-    """A forward of an op that the forger's machine can read."""
-    secrets = forger.machine.node.identity.secrets
+def forward(
+    forger: Forger, to: Machine, original: Op, target: str = TASK, *, reader: Machine | None = None
+) -> Op:
+    """A forward of an op that the forger's machine, or the reader it has the key from, can open."""
+    reader = reader or forger.machine
+    secrets = reader.node.identity.secrets
     key = unwrap_key(
         original.sealed,
         replica=original.replica,
         seq=original.seq,
         type="mail",
-        me=forger.machine.me,
+        me=reader.me,
         private=secrets.seal_private,
     )
     body: JsonValue = {"forward": parse(decode(to_line(original))).value}
@@ -169,6 +172,24 @@ def test_a_forward_for_who_does_not_live_here_or_was_no_target_is_dropped(team: 
     cy.sync()
     assert (held(cy), cy.bodies()) == ([], [])
     assert cy.problems().keys() >= {f"mail-drop:{bob.me}", f"malformed:{bob.me}"}
+
+
+def test_what_was_handed_on_and_is_handed_back_is_held_once(team: list[Machine]) -> None:
+    """Two machines that hold the same mail hand it to each other, each before it knows that the other has it."""
+    ada, bob, cy = team
+    to_task(ada)
+    exchange(ada, bob)
+    run = begin(cy)
+    exchange(cy, bob)
+    here = cy.node.host.sessions_here
+    with cy.node.store.transaction(CommitPoint.SESSION):
+        here.end(here.need(run), now=cy.node.now())
+    exchange(cy, bob)
+    forger = Forger(cy)
+    forger.publish(forward(forger, bob, mail_of(ada), reader=bob))
+    bob.sync()
+    assert held(bob) == ["mind the roses"]
+    assert bob.count("parked") == 0
 
 
 def test_a_forward_of_what_no_log_holds_is_dropped(team: list[Machine]) -> None:
