@@ -192,17 +192,32 @@ class Applier:
         if member is not None and member.observer and entry.type != "presence":
             return Outcome.dropped(f"observer:{replica}", "an observer publishes presence only; not applied")
         if entry.type not in ("mail", "state"):
-            return None
+            return self._shared_quota(db, team, entry)
         if not team.ready(self.node.me):
             return Outcome.wait()
-        if self.node.me in (entry.to or ()) and not take_from_quota(
-            db, replica, entry.type, self.node.wall()
-        ):
-            return Outcome.wait(
-                f"quota:{replica}",
-                f"{team.describe(replica)} publishes more {entry.type} than one hour's quota; the rest waits",
-            )
+        if self.node.me in (entry.to or ()):
+            quotas = self.node.host.config.quotas
+            limit = quotas.mail if entry.type == "mail" else quotas.state
+            return self._quota(db, team, entry, entry.type, limit)
         return None
+
+    def _shared_quota(self, db: sqlite3.Connection, team: Team, entry: Entry) -> Outcome | None:
+        """Bound what a flood of shared state costs; what was said before this replica came is taken in as it is."""
+        here = team.view.members.get(self.node.me)
+        if entry.type not in fold.HANDLERS or here is None or entry.hlc.key < here.since.key:
+            return None
+        return self._quota(db, team, entry, "shared state", self.node.host.config.quotas.shared)
+
+    def _quota(
+        self, db: sqlite3.Connection, team: Team, entry: Entry, kind: str, limit: int | None
+    ) -> Outcome | None:
+        """Count an op of its publisher's; None where its hour has room for it."""
+        if take_from_quota(db, entry.replica, kind, limit, self.node.wall()):
+            return None
+        return Outcome.wait(
+            f"quota:{entry.replica}",
+            f"{team.describe(entry.replica)} publishes more {kind} than one hour's quota; the rest waits",
+        )
 
     def _cut_off(self, team: Team, op: Op) -> Outcome | None:
         """Whether an op that was accepted and could not be judged then may not be any more; None when it may."""
@@ -319,6 +334,8 @@ class Applier:
                 halted = found.cursor.halted
                 if halted is not None and not lane.blocked:
                     ops.set_position(db, replica, ops.Position(lane.fingerprint, Cursor(lane.head, halted)))
+                if not lane.blocked:
+                    problems.clear(db, f"quota:{replica}")
                 lane.blocked |= found.stall is not None or found.held is not None or found.gap is not None
                 if team.knows(replica):
                     self._note_fault(db, lane, found)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 from core.host import Limits
+from replica.chain.quotas import Quotas
 
 WakePolicy = Literal["ask", "allow"]
 
@@ -26,6 +27,7 @@ class Config:
     wake_policy: WakePolicy = "ask"
     gates_command: str | None = None
     limits: Limits = field(default_factory=Limits)
+    quotas: Quotas = field(default_factory=Quotas)
     fault: str | None = None
 
 
@@ -40,7 +42,9 @@ _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "wake": ("command", "policy"),
     "gates": ("command",),
     "limits": ("urgent_per_hour", "agent_turns_per_thread_per_hour"),
+    "quotas": ("mail_per_hour", "state_per_hour", "recipients_per_hour", "shared_per_hour"),
 }
+_OFF: Final = "off"
 
 
 def read_config(path: Path) -> Config:
@@ -88,7 +92,7 @@ def _config(content: Mapping[str, Any]) -> Config:
         for key in table:
             if key not in _TABLES[name]:
                 raise _Fault(f"there is no key {name}.{_shown(key)}; [{name}] has {', '.join(_TABLES[name])}")
-    defaults = Limits()
+    limits, quotas = Limits(), Quotas()
     return Config(
         notify_command=_command(content, "notify"),
         notify_desktop=_flag(content, "notify", "desktop"),
@@ -96,10 +100,16 @@ def _config(content: Mapping[str, Any]) -> Config:
         wake_policy=_policy(content),
         gates_command=_command(content, "gates"),
         limits=Limits(
-            urgent_per_hour=_count(content, "urgent_per_hour", defaults.urgent_per_hour),
+            urgent_per_hour=_count(content, "limits", "urgent_per_hour", limits.urgent_per_hour),
             agent_turns_per_thread_per_hour=_count(
-                content, "agent_turns_per_thread_per_hour", defaults.agent_turns_per_thread_per_hour
+                content, "limits", "agent_turns_per_thread_per_hour", limits.agent_turns_per_thread_per_hour
             ),
+        ),
+        quotas=Quotas(
+            mail=_quota(content, "mail_per_hour", quotas.mail),
+            state=_quota(content, "state_per_hour", quotas.state),
+            recipients=_quota(content, "recipients_per_hour", quotas.recipients),
+            shared=_quota(content, "shared_per_hour", quotas.shared),
         ),
     )
 
@@ -129,11 +139,16 @@ def _policy(content: Mapping[str, Any]) -> WakePolicy:
     return value
 
 
-def _count(content: Mapping[str, Any], key: str, default: int) -> int:
-    value = _get(content, "limits", key, default)
+def _count(content: Mapping[str, Any], table: str, key: str, default: int | None) -> int:
+    value = _get(content, table, key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST:
-        raise _Fault(f"limits.{key} must be a whole number from 1 to {_MOST}")
+        or_off = f', or "{_OFF}"' if table == "quotas" else ""
+        raise _Fault(f"{table}.{key} must be a whole number from 1 to {_MOST}{or_off}")
     return value
+
+
+def _quota(content: Mapping[str, Any], key: str, default: int | None) -> int | None:
+    return None if _get(content, "quotas", key, default) == _OFF else _count(content, "quotas", key, default)
 
 
 def _shown(name: str) -> str:

@@ -124,7 +124,8 @@ class Receiver:
             raise not_found("replyTo", "the sender takes no part in the message it replies to")
         # 5. Validate as received
         validate_received(host, message, replied)
-        if not take_from_quota(db, origin, "targets", self.node.wall(), len(mail.targets)):
+        limit, amount = self.node.host.config.quotas.recipients, len(mail.targets)
+        if not take_from_quota(db, origin, "recipients", limit, self.node.wall(), amount):
             return Outcome.wait(
                 f"quota:{origin}",
                 f"{self.team.describe(origin)} names more recipients than one hour's quota",

@@ -7,8 +7,9 @@ import pytest
 from core.errors import Code, DmpError
 from core.message import Standing
 from crypto.canonical import JsonValue
-from crypto.op import MAX_OP_BYTES, ZERO_HASH
-from replica.chain.quotas import PER_HOUR
+from crypto.op import MAX_OP_BYTES, ZERO_HASH, Op
+from replica.chain.quotas import HOUR_MS, Quotas
+from replica.host.config import Config
 from replica.mail.payloads import MAX_TEXT, Settle
 from replica.mail.settlement import MAX_ANSWERS, MAX_EARLY_SETTLES, apply_settle
 from replica.records import problems
@@ -16,7 +17,7 @@ from replica.records.commits import CommitPoint
 from tests.replica.forge import Forger
 from tests.replica.test_settlement import answer_to_all
 from tests.replica.test_team import rival_claim
-from tests.replica.world import World, exchange
+from tests.replica.world import Machine, World, exchange
 
 AT = "2026-09-21T14:13:20.000Z"
 
@@ -70,26 +71,107 @@ def test_k6_settles_of_unknown_questions_give_way_to_later_ones(w: World) -> Non
     assert len(kept) == MAX_EARLY_SETTLES
 
 
-def test_k6_recipients_are_taken_in_up_to_an_hours_quota(w: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PER_HOUR, "targets", 1_000)
+def names_many(forger: Forger, to: Machine, count: int) -> None:
+    """Publish a message to `to` that names so many recipients nobody homes."""
+    payload = forger.payload(to)
+    payload["targets"] = [
+        {"recipient": f"human:nobody{n}", "via": "channel", "homes": []} for n in range(count)
+    ]
+    forger.publish(forger.op("mail", payload=payload, to=(to,)))
+
+
+def set_quotas(machine: Machine, quotas: Quotas) -> None:
+    """Give a machine these quotas, as its owner's configuration would."""
+    machine.node.host._config = Config(quotas=quotas)
+
+
+def test_k6_recipients_are_taken_in_up_to_an_hours_quota(w: World) -> None:
     ada, bob, cy = w.team("ada", "bob", "cy")
     exchange(ada, bob, cy)
+    set_quotas(bob, Quotas(recipients=1_000))
     forger = Forger(ada)
     for _ in range(5):
-        payload = forger.payload(bob)
-        payload["targets"] = [
-            {"recipient": f"human:nobody{n}", "via": "channel", "homes": []} for n in range(400)
-        ]
-        forger.publish(forger.op("mail", payload=payload, to=(bob,)))
+        names_many(forger, bob, 400)
     cy.send("human:bob", "meanwhile")
     cy.sync()
     bob.sync()
     assert bob.count("remote_rows") <= 1_000
     assert f"quota:{ada.me}" in bob.problems()
     assert bob.bodies() == ["meanwhile"]
-    bob.clock.ms += 3_600_000
+    bob.clock.ms += HOUR_MS
     bob.sync()
     assert bob.count("messages") == 5
+
+
+def test_a_message_of_more_recipients_than_an_hours_quota_waits_for_the_next_hour_alone(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    set_quotas(bob, Quotas(recipients=10))
+    forger = Forger(ada)
+    forger.publish(forger.mail(bob))
+    names_many(forger, bob, 20)
+    bob.sync()
+    assert bob.count("messages") == 1
+    bob.clock.ms += HOUR_MS
+    bob.sync()
+    assert bob.count("messages") == 2
+
+
+def test_quotas_may_be_turned_off(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    set_quotas(bob, Quotas(mail=None, recipients=None))
+    forger = Forger(ada)
+    forger.publish(*(forger.mail(bob) for _ in range(700)))
+    bob.sync()
+    assert bob.count("messages") == 700
+    assert not bob.problems()
+    assert bob.count("quotas WHERE kind <> 'state'") == 0
+
+
+def test_k6_shared_state_is_taken_in_up_to_an_hours_quota_and_the_rest_waits(w: World) -> None:
+    ada, bob, cy = w.team("ada", "bob", "cy")
+    exchange(ada, bob, cy)
+    set_quotas(bob, Quotas(shared=20))
+    forger = Forger(ada)
+    forger.publish(*work_items(forger, 30), forger.mail(bob, body="after the flood"))
+    bob.sync()
+    assert bob.count("task_origins") == 20
+    assert "shared state" in bob.problems()[f"quota:{ada.me}"]
+    cy.send("human:bob", "meanwhile")
+    cy.sync()
+    bob.sync()
+    assert (bob.count("task_origins"), bob.bodies()) == (20, ["meanwhile"])
+    bob.clock.ms += HOUR_MS
+    bob.sync()
+    assert bob.count("task_origins") == 30
+    assert sorted(bob.bodies()) == ["after the flood", "meanwhile"]
+    assert f"quota:{ada.me}" not in bob.problems()
+
+
+def test_shared_state_from_before_a_machine_came_is_taken_in_whole(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    forger = Forger(bob)
+    forger.publish(*work_items(forger, 30))
+    ada.sync()
+    cy = w.machine("cy")
+    set_quotas(cy, Quotas(shared=20))
+    w.admit(ada, cy)
+    assert cy.count("task_origins") == 30
+    forger.publish(*work_items(forger, 30, start=30))
+    cy.sync()
+    assert cy.count("task_origins") == 50
+
+
+def work_items(forger: Forger, count: int, start: int = 0) -> list[Op]:
+    """Ops that make so many work items."""
+    made = "2026-09-21T14:13:20.000Z"
+    bodies: list[JsonValue] = [
+        {"task": f"t-{number:06x}", "kind": "put", "origin": made, "fields": {}}
+        for number in range(start, start + count)
+    ]
+    return [forger.op("task", body=body) for body in bodies]
 
 
 def test_k6_problems_of_one_replica_leave_room_for_anothers(w: World) -> None:

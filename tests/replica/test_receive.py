@@ -7,7 +7,7 @@ import pytest
 from core.errors import Code, DmpError
 from crypto.canonical import JsonValue
 from crypto.op import Op, to_line
-from replica.chain.quotas import PER_HOUR
+from replica.chain.quotas import Quotas
 from replica.mail.missing import TIMES_AGAIN
 from replica.mail.refusals import NOTICES
 from replica.mail.settlement import MAX_ANSWERS
@@ -253,17 +253,19 @@ def test_an_answer_the_settler_refused_becomes_a_reply_and_reopens_the_question(
 def test_an_hours_quota_makes_the_rest_wait_and_never_loses_it(w: World) -> None:
     ada, bob, cy = w.team("ada", "bob", "cy")
     exchange(ada, bob, cy)
-    forger = Forger(ada)
-    forger.publish(*[forger.mail(bob, body=f"flood {n}") for n in range(PER_HOUR["mail"] + 5)])
+    forger, limit = Forger(ada), Quotas().mail
+    assert limit == 600
+    forger.publish(*[forger.mail(bob, body=f"flood {n}") for n in range(limit + 5)])
     cy.send("human:bob", "meanwhile")
     cy.sync()
     bob.sync()
-    assert len(bob.bodies()) == PER_HOUR["mail"] + 1
+    assert len(bob.bodies()) == limit + 1
     assert "meanwhile" in bob.bodies()
     assert f"quota:{ada.me}" in bob.problems()
     bob.clock.ms += HOUR_MS
     bob.sync()
-    assert len(bob.bodies()) == PER_HOUR["mail"] + 6
+    assert len(bob.bodies()) == limit + 6
+    assert f"quota:{ada.me}" not in bob.problems()
 
 
 def test_mail_of_an_agent_is_kept_until_its_registration_can_be_read(w: World) -> None:

@@ -10,7 +10,8 @@ from core.inputs import ReplyInput, Sender, SendInput
 from core.message import Message
 from crypto.canonical import JsonValue
 from crypto.op import Entry, read_entry
-from replica.node import Node, create, opened
+from replica.home.directory import Directory
+from replica.node import DirectoryNode, Node, create, opened
 from replica.records import ops, problems, remote
 from replica.sync import Report, SyncPass
 from replica.team import commands
@@ -45,6 +46,12 @@ class Machine:
     @property
     def me(self) -> str:
         return self.node.me
+
+    @property
+    def directory(self) -> Directory:
+        """Where the files of a replica that has any are."""
+        assert isinstance(self.node, DirectoryNode)
+        return self.node.directory
 
     def pass_(self, **changes: object) -> SyncPass:
         return SyncPass(self.node, self.transport, sleep=no_sleep, jitter=Random(1), **changes)  # type: ignore[arg-type]
@@ -134,11 +141,15 @@ class World:
         first, *others = [self.machine(handle) for handle in handles]
         commands.found_team(first.pass_(), "Orchard")
         for other in others:
-            code = commands.invite(first.pass_(), other.node.handle)
-            commands.join(other.pass_(), code.encode())
-            first.sync()
-            other.sync()
+            self.admit(first, other)
         return [first, *others]
+
+    def admit(self, admin: Machine, other: Machine) -> None:
+        """Let one more machine join the team, by an invite of an admin's."""
+        code = commands.invite(admin.pass_(), other.node.handle)
+        commands.join(other.pass_(), code.encode())
+        admin.sync()
+        other.sync()
 
 
 @contextmanager

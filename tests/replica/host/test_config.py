@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.host import Limits
+from replica.chain.quotas import Quotas
 from replica.host.config import Config, read_config
 from replica.node import create, opened
 
@@ -21,6 +22,7 @@ def test_without_a_file_everything_has_its_default(tmp_path: Path) -> None:
     found = read_config(tmp_path / "config.toml")
     assert found == Config()
     assert (found.limits, found.wake_policy, found.fault) == (Limits(10, 20), "ask", None)
+    assert found.quotas == Quotas(mail=600, state=600, recipients=30_000, shared=10_000)
 
 
 def test_every_key_is_read(tmp_path: Path) -> None:
@@ -38,9 +40,19 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         [limits]
         urgent_per_hour = 3
         agent_turns_per_thread_per_hour = 4
+        [quotas]
+        mail_per_hour = 5
+        state_per_hour = 6
+        recipients_per_hour = 7
+        shared_per_hour = 8
         """,
     )
-    assert found == Config("cat >> mail", True, "start", "allow", "decide", Limits(3, 4))
+    assert found == Config("cat >> mail", True, "start", "allow", "decide", Limits(3, 4), Quotas(5, 6, 7, 8))
+
+
+def test_a_quota_may_be_off(tmp_path: Path) -> None:
+    found = read(tmp_path, '[quotas]\nmail_per_hour = "off"\nshared_per_hour = "off"\n')
+    assert found.quotas == Quotas(mail=None, shared=None)
 
 
 @pytest.mark.parametrize(
@@ -54,6 +66,13 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         ("[limits]\nurgent_per_hour = true\n", "limits.urgent_per_hour"),
         ("[limits]\nurgent_per_hour = 1.5\n", "limits.urgent_per_hour"),
         ("[limits]\nagent_turns_per_thread_per_hour = '9'\n", "limits.agent_turns_per_thread_per_hour"),
+        ("[limits]\nurgent_per_hour = 'off'\n", "limits.urgent_per_hour"),
+        (
+            "[quotas]\nmail_per_hour = 0\n",
+            'quotas.mail_per_hour must be a whole number from 1 to 1000000, or "off"',
+        ),
+        ("[quotas]\nmail_per_hour = false\n", "quotas.mail_per_hour"),
+        ("[quotas]\nstate_per_hour = 'none'\n", "quotas.state_per_hour"),
         ("[wake]\npolicy = 'deny'\n", "wake.policy"),
         ("[wake]\ncommand = ['x']\n", "wake.command"),
         ("[gates]\ncommand = ' '\n", "gates.command"),
