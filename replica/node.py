@@ -6,10 +6,11 @@ randomness and whoever watches the commits come from outside.
 
 import os
 import socket
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.engine import Engine
@@ -22,9 +23,9 @@ from replica.chain.signer import Signer
 from replica.home.directory import Directory
 from replica.home.dispatchers import LockedDispatchers
 from replica.home.keyfile import Identity, read_key_file, write_key_file
-from replica.home.locks import remove_stale
 from replica.host.expiry import expire
 from replica.host.person import PersonHost
+from replica.host.place import Place, place_at
 from replica.mail.teammates import Teammates
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put
@@ -39,17 +40,29 @@ def wall_clock() -> int:
 
 @dataclass(slots=True)
 class Node:
-    """A replica, open. Close it when done; a crash instead of a close loses nothing."""
+    """A replica, open: put together from its keys, its store and its place, and from time and randomness.
 
-    directory: Directory
+    Close it when done; a crash instead of a close loses nothing.
+    """
+
     identity: Identity
     store: Store
-    host: PersonHost
-    engine: Engine
-    reader: TeamReader
-    signer: Signer
+    place: Place
     wall: Callable[[], int]
     random: Callable[[int], bytes]
+    reader: TeamReader = field(init=False)
+    host: PersonHost = field(init=False)
+    engine: Engine = field(init=False)
+    signer: Signer = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.reader = TeamReader()
+        self.host = PersonHost(self.store, self.place, self.me, self.reader)
+        teammates = Teammates(self.store, self.me, self.reader, self.wall)
+        self.engine = Engine(
+            self.store, self.host, self.wall, Ulids(self.random), teammates, self.place.dispatchers
+        )
+        self.signer = Signer(self.identity, self.wall, self.random)
 
     @property
     def me(self) -> str:
@@ -85,13 +98,20 @@ class Node:
             with self.store.transaction(CommitPoint.SESSION):
                 for session in self.host.sessions_here.lost():
                     self.host.sessions_here.end(session, now=self.now())
-            remove_stale(self.directory.sessions)
+            self.place.sessions.remove_stale()
         self.engine.recover()
         expire(self.engine, self.wall())
 
     def close(self) -> None:
         """Let go of the store."""
         self.store.close()
+
+
+@dataclass(slots=True)
+class DirectoryNode(Node):
+    """A replica that has a directory, open."""
+
+    directory: Directory
 
 
 def create(
@@ -107,18 +127,10 @@ def create(
 
     Raises DmpError: `invalid` on `handle` or `device`, `conflict` when a replica is there already.
     """
-    if HANDLE.fullmatch(handle) is None:
-        raise DmpError(
-            Code.INVALID,
-            "a handle is 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit",
-            "handle",
-        )
     device = device or socket.gethostname().partition(".")[0] or "machine"
-    if not 1 <= len(device) <= 128 or not device.isprintable():
-        raise DmpError(Code.INVALID, "a device name is 1 to 128 printable characters", "device")
+    identity = make_identity(handle, device, wall=wall, random=random)
     directory = Directory(root)
     directory.create()
-    identity = Identity(mint_replica_id(handle, random), Secrets.generate(random), timestamp(wall()))
     store = Store.open(directory.database, MIGRATIONS, observer=observer)
     try:
         with store.transaction(CommitPoint.CREATED) as db:
@@ -128,14 +140,37 @@ def create(
                     f"{directory.database} belongs to a replica whose key file is gone; put the file back, or "
                     "make the new replica in another directory",
                 )
-            put(db, Meta.HANDLE, handle)
-            put(db, Meta.DEVICE, device)
-            put(db, Meta.REPLICA, identity.replica)
+            belong_to(db, identity, handle, device)
     finally:
         store.close()
     # The key file comes last: a directory without one is no replica yet, and `init` may be run again.
     write_key_file(directory.key_file, identity)
     return identity.replica
+
+
+def make_identity(
+    handle: str, device: str, *, wall: Callable[[], int], random: Callable[[int], bytes]
+) -> Identity:
+    """Mint the id and the keys of a replica.
+
+    Raises DmpError `invalid` on `handle` or `device`.
+    """
+    if HANDLE.fullmatch(handle) is None:
+        raise DmpError(
+            Code.INVALID,
+            "a handle is 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit",
+            "handle",
+        )
+    if not 1 <= len(device) <= 128 or not device.isprintable():
+        raise DmpError(Code.INVALID, "a device name is 1 to 128 printable characters", "device")
+    return Identity(mint_replica_id(handle, random), Secrets.generate(random), timestamp(wall()))
+
+
+def belong_to(db: sqlite3.Connection, identity: Identity, handle: str, device: str) -> None:
+    """Make a store that of a new replica, inside an open transaction."""
+    put(db, Meta.HANDLE, handle)
+    put(db, Meta.DEVICE, device)
+    put(db, Meta.REPLICA, identity.replica)
 
 
 @contextmanager
@@ -145,7 +180,7 @@ def opened(
     wall: Callable[[], int] = wall_clock,
     random: Callable[[int], bytes] = os.urandom,
     observer: Observer | None = None,
-) -> Iterator[Node]:
+) -> Iterator[DirectoryNode]:
     """Open the replica at `root` for the length of a `with` block.
 
     Raises DmpError: `not-found` when there is none, or its keys or its store are gone; `forbidden` when others
@@ -163,12 +198,8 @@ def opened(
                 f"{directory.key_file} holds the keys of {identity.replica}, but the store beside it belongs to "
                 "another replica; put back the files that belong together",
             )
-        reader = TeamReader()
-        teammates = Teammates(store, identity.replica, reader, wall)
-        host = PersonHost(store, directory, identity.replica, reader)
-        engine = Engine(store, host, wall, Ulids(random), teammates, dispatchers)
-        signer = Signer(identity, wall, random)
-        yield Node(directory, identity, store, host, engine, reader, signer, wall, random)
+        place = place_at(directory, dispatchers)
+        yield DirectoryNode(identity, store, place, wall, random, directory)
     finally:
         dispatchers.close()
         store.close()

@@ -5,11 +5,9 @@ pause it, until its owner says `dmp resume`: this machine's marker, or a teammat
 speaks of a later op than this store has.
 """
 
-from pathlib import Path
-
 from core.errors import Code, DmpError
 from replica.chain.own_lane import LaneReport, check_own_lane, stop_text
-from replica.home.marker import Verdict, compare, describe, read_marker, state_folder, write_marker
+from replica.home.marker import Verdict, compare
 from replica.node import Node
 from replica.records import ops, problems
 from replica.records.commits import CommitPoint
@@ -43,9 +41,9 @@ def pause_reason(node: Node) -> str | None:
     db = node.store.db
     seq, head_hash = own_head(node)
     allowed = int(get(db, Meta.RESUMED_AT) or 0)
-    marker = read_marker(state_folder(), node.me)
+    marker = node.place.markers.read(node.me)
     reason, spoken = None, 0
-    if compare(marker, describe(node.directory.root, seq, head_hash)) is Verdict.OLDER and marker is not None:
+    if compare(marker, node.place.markers.describe(seq, head_hash)) is Verdict.OLDER and marker is not None:
         spoken = marker.seq
         reason = f"this machine remembers signing op {marker.seq}, but this directory ends at op {seq}"
     for teammate, through in db.execute(
@@ -77,7 +75,7 @@ def resume(node: Node) -> None:
     stopped = get(db, Meta.STOPPED)
     if stopped is not None:
         raise DmpError(Code.CONFLICT, stopped)
-    marker = read_marker(state_folder(), node.me)
+    marker = node.place.markers.read(node.me)
     (acknowledged,) = db.execute("SELECT coalesce(max(own_through), 0) FROM acks").fetchone()
     with node.store.transaction(CommitPoint.RESUMED):
         put(db, Meta.RESUMED_AT, str(max(int(acknowledged), marker.seq if marker else 0)))
@@ -88,12 +86,12 @@ def resume(node: Node) -> None:
 def remember_signing(node: Node) -> None:
     """Write the marker for the head as it is now; a machine that cannot keep one goes without."""
     seq, head_hash = own_head(node)
-    folder: Path = state_folder()
-    now = describe(node.directory.root, seq, head_hash)
-    if read_marker(folder, node.me) == now:
+    markers = node.place.markers
+    now = markers.describe(seq, head_hash)
+    if markers.read(node.me) == now:
         return
     try:
-        write_marker(folder, node.me, now)
+        markers.write(node.me, now)
     except OSError:
         return
 

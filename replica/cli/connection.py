@@ -11,7 +11,7 @@ import click
 
 from core.errors import Code, DmpError
 from replica.cli.screen import Screen
-from replica.node import Node
+from replica.node import DirectoryNode, Node
 from replica.records import ops
 from replica.records.link import Link, remembered
 from replica.sync import Report, SyncPass
@@ -68,7 +68,7 @@ def _branch(name: str) -> str:
 
 @contextmanager
 def transport_to(
-    node: Node, link: Link, sleep: Callable[[float], None] = time.sleep
+    node: DirectoryNode, link: Link, sleep: Callable[[float], None] = time.sleep
 ) -> Iterator[GitTransport]:
     """The transport over a link, with a clone in the replica's directory. Raises TransportError."""
     remote = parse_remote(link.remote, Source.TYPED)
@@ -82,7 +82,7 @@ def transport_to(
 
 
 @contextmanager
-def sync_pass(screen: Screen, node: Node, transport: GitTransport) -> Iterator[SyncPass]:
+def sync_pass(screen: Screen, node: DirectoryNode, transport: GitTransport) -> Iterator[SyncPass]:
     """A pass, with the directory's sync lock held. Raises DmpError `unavailable` when it stays taken."""
     with (
         screen.working("waiting for another dmp that works in this directory") as step,
@@ -107,7 +107,7 @@ def catch_up(sync: SyncPass, first: Callable[[SyncPass], Report] = SyncPass.run)
 
 def passes(
     screen: Screen,
-    node: Node,
+    node: DirectoryNode,
     link: Link,
     interval: float,
     first: Callable[[SyncPass], Report] = SyncPass.run,

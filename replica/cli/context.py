@@ -17,7 +17,7 @@ from replica.cli.screen import Screen
 from replica.cli.text import escaped
 
 if TYPE_CHECKING:
-    from replica.node import Node
+    from replica.node import DirectoryNode
 
 DIR_VARIABLE: Final = "DMP_DIR"
 DEFAULT_DIR: Final = "~/.dmp"
@@ -54,7 +54,7 @@ class Cli:
         return f"dmp {text}{suffix}"
 
     @contextmanager
-    def node(self) -> "Iterator[Node]":
+    def node(self) -> "Iterator[DirectoryNode]":
         """The replica, opened. Raises DmpError as `replica.node.opened`."""
         from replica.node import opened
 
@@ -62,7 +62,7 @@ class Cli:
             yield node
 
     @contextmanager
-    def acting(self) -> "Iterator[Node]":
+    def acting(self) -> "Iterator[DirectoryNode]":
         """The replica, opened by a command that sends or answers.
 
         What a process that is gone left undone is taken up before the command does anything (section 6.3).

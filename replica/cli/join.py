@@ -14,7 +14,7 @@ from replica.cli.failures import failure_of
 from replica.cli.screen import Screen
 from replica.cli.standing import no_part
 from replica.cli.text import quoted
-from replica.node import Node
+from replica.node import DirectoryNode, Node
 from replica.records.link import Link
 from replica.records.meta import Meta, get
 from replica.sync import Report, SyncPass
@@ -59,7 +59,7 @@ def join(cli: Cli, code: str | None, remote: str | None, branch: str | None, wai
             screen.document(_join_json(node, team))
 
 
-def _wait(screen: Screen, node: Node, link: Link) -> Team:
+def _wait(screen: Screen, node: DirectoryNode, link: Link) -> Team:
     """Sync until this machine is admitted. Raises DmpError `forbidden` when it is refused instead."""
     screen.note("Waiting to be admitted. Ctrl-C does no harm: the request stays.")
     last = ""

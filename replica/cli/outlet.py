@@ -18,7 +18,7 @@ from replica.cli.text import body_lines
 from replica.host.attach import Given
 from replica.host.programs import ProgramError, directory_variables, run_program
 from replica.host.sessions import Session
-from replica.node import Node
+from replica.node import DirectoryNode
 
 EXEC_SECONDS: Final = 60.0
 """How long a command may take over one message before it counts as failed."""
@@ -35,7 +35,7 @@ class Outlet:
     """
 
     def __init__(
-        self, cli: Cli, node: Node, one: Session, command: str | None, stopped: Callable[[], bool]
+        self, cli: Cli, node: DirectoryNode, one: Session, command: str | None, stopped: Callable[[], bool]
     ) -> None:
         self._cli = cli
         self._session = one

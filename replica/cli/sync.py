@@ -16,7 +16,7 @@ from replica.cli.health import all_problems
 from replica.cli.messages import UNREAD
 from replica.cli.standing import no_part
 from replica.cli.text import counted
-from replica.node import Node
+from replica.node import DirectoryNode, Node
 from replica.records import outbox
 from replica.records.link import Link
 from replica.sync import Report
@@ -58,7 +58,7 @@ def sync(cli: Cli, watch: bool, interval: float) -> None:
             cli.screen.say(_report_text(report), *_roster_news(node, before), *_standing(cli, node))
 
 
-def _watch(cli: Cli, node: Node, link: Link, interval: float) -> NoReturn:
+def _watch(cli: Cli, node: DirectoryNode, link: Link, interval: float) -> NoReturn:
     """Sync until interrupted. Raises DmpError when this replica has stopped for good."""
     screen = cli.screen
     trouble, members = "", _members(node)

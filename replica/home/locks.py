@@ -8,13 +8,50 @@ import contextlib
 import fcntl
 import os
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 _PATIENCE: Final = 0.5
 """Seconds for which taking a lock is tried again: whoever asks whether it is held holds it for an instant."""
 
 _PAUSE: Final = 0.005
+
+
+class Held(Protocol):
+    """A name that a process holds."""
+
+    def release(self) -> None:
+        """Let go of it; again does nothing."""
+
+
+class Locks(Protocol):
+    """Names of which a process may hold each, for as long as it runs."""
+
+    def take(self, name: str, /) -> Held | None:
+        """Take a name; None when it is held."""
+
+    def is_held(self, name: str, /) -> bool:
+        """Whether a process holds a name."""
+
+    def remove_stale(self) -> None:
+        """Clear away what processes that are gone left of theirs."""
+
+
+@dataclass(frozen=True, slots=True)
+class LockFolder:
+    """Locks whose names are files of one folder, which is made with the first of them (Locks)."""
+
+    folder: Path
+
+    def take(self, name: str) -> Held | None:
+        return take(self.folder / name)
+
+    def is_held(self, name: str) -> bool:
+        return is_held(self.folder / name)
+
+    def remove_stale(self) -> None:
+        remove_stale(self.folder)
 
 
 class Lock:

@@ -12,6 +12,7 @@ import tempfile
 from dataclasses import asdict, dataclass
 from enum import Enum, auto
 from pathlib import Path
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,35 @@ class Verdict(Enum):
     NEW = auto()  # never seen on this machine
     MOVED = auto()  # another directory or another machine: a copy, or a move
     OLDER = auto()  # less was signed here than this machine remembers: a restored backup
+
+
+class Markers(Protocol):
+    """What a machine remembers of the replicas on it, and how it tells the place of the one in hand."""
+
+    def read(self, replica: str, /) -> Marker | None:
+        """The marker of a replica, or None when there is none."""
+
+    def write(self, replica: str, marker: Marker, /) -> None:
+        """Replace the marker of a replica. Raises OSError where it cannot be kept."""
+
+    def describe(self, seq: int, head_hash: str, /) -> Marker:
+        """The marker that fits the replica in hand, whose chain ends there."""
+
+
+@dataclass(frozen=True, slots=True)
+class MachineMarkers:
+    """The markers of this machine, for the replica whose directory is `root` (Markers)."""
+
+    root: Path
+
+    def read(self, replica: str) -> Marker | None:
+        return read_marker(state_folder(), replica)
+
+    def write(self, replica: str, marker: Marker) -> None:
+        write_marker(state_folder(), replica, marker)
+
+    def describe(self, seq: int, head_hash: str) -> Marker:
+        return describe(self.root, seq, head_hash)
 
 
 def state_folder() -> Path:

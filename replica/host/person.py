@@ -7,7 +7,7 @@ configuration names. Its owner is that person, for every target.
 import logging
 import sqlite3
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from core.address import DISPATCH
 from core.errors import Code, DmpError
@@ -16,16 +16,13 @@ from core.host import AgentStatus, External, Limits, WakeError, WakeRuling
 from core.message import Message
 from core.store import Store
 from replica.addresses import SYSTEM_ADDRESS
-from replica.home.directory import Directory
 from replica.host import agents, effects, items
-from replica.host.config import Config, read_config
+from replica.host.config import Config
+from replica.host.place import Place, Programs
 from replica.host.sessions import Sessions
 from replica.records.meta import Meta, get
 from replica.shared import runs
 from replica.team.roster import TeamReader
-
-if TYPE_CHECKING:
-    from replica.host.hooks import Hooks
 
 EPIC: Final = "epic/"
 """What the name of a channel with implicit members starts with; the epic's id follows (Appendix C)."""
@@ -54,18 +51,18 @@ class PersonHost:
     waits for no program any more.
     """
 
-    def __init__(self, store: Store, directory: Directory, replica: str, reader: TeamReader) -> None:
+    def __init__(self, store: Store, place: Place, replica: str, reader: TeamReader) -> None:
         self.system_address = SYSTEM_ADDRESS
         self.grammar = DISPATCH
         self.gate_types: Collection[str] = tuple(GATE_TYPES)
-        self.sessions_here = Sessions(store.db, directory.sessions, replica)
+        self.sessions_here = Sessions(store.db, place.sessions, replica)
         self.attached: Attachment | None = None
         self.ended: Callable[[], bool] = lambda: False
         self._store = store
         self._reader = reader
-        self._directory = directory
+        self._place = place
         self._config: Config | None = None
-        self._made_hooks: Hooks | None = None
+        self._made_programs: Programs | None = None
 
     @property
     def person(self) -> str:
@@ -76,7 +73,7 @@ class PersonHost:
     def config(self) -> Config:
         """What its owner set, as it was when it was first asked for."""
         if self._config is None:
-            self._config = read_config(self._directory.config_file)
+            self._config = self._place.config()
             if self._config.fault is not None:
                 _log.warning("the configuration counts for nothing: %s", self._config.fault)
         return self._config
@@ -149,7 +146,7 @@ class PersonHost:
                 "no wake command is configured" if config.fault is None else "the configuration is malformed"
             )
         work_item = self.work_item(target) if target.startswith("run:") else target
-        self._hooks().wake(config.wake_command, target, work_item, message)
+        self._programs().wake(config.wake_command, target, work_item, message)
 
     # Effects (section C.3)
 
@@ -157,7 +154,7 @@ class PersonHost:
         effects.apply(self._store, gate, answer)
         command = self.config.gates_command
         if command is not None and effects.is_for_others(gate):
-            self._hooks().tell_decision(command, gate, answer)
+            self._programs().tell_decision(command, gate, answer)
 
     # Hooks
 
@@ -184,19 +181,17 @@ class PersonHost:
         if config.notify_command is None and not config.notify_desktop:
             return
         if config.notify_command is not None:
-            self._hooks().notify(config.notify_command, message, self.remote_handle(message))
+            self._programs().notify(config.notify_command, message, self.remote_handle(message))
         if config.notify_desktop:
-            self._hooks().notify_desktop(message)
+            self._programs().notify_desktop(message)
 
     def published(self, _message: Message) -> None:
         """Do nothing: whoever watches the store sees it change."""
 
-    def _hooks(self) -> "Hooks":
-        if self._made_hooks is None:
-            from replica.host.hooks import Hooks
-
-            self._made_hooks = Hooks(self._directory, lambda: self.ended())
-        return self._made_hooks
+    def _programs(self) -> Programs:
+        if self._made_programs is None:
+            self._made_programs = self._place.programs(lambda: self.ended())
+        return self._made_programs
 
     @property
     def _db(self) -> sqlite3.Connection:

@@ -9,14 +9,13 @@ import sqlite3
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from core.address import DISPATCH, parse_address
 from core.errors import conflict, invalid, not_found
 from core.store import registers
 from crypto.canonical import JsonValue
-from replica.home import locks
+from replica.home.locks import Held, Locks
 from replica.shared.kinds import SESSION
 from replica.shared.runs import EXECUTE
 
@@ -47,11 +46,11 @@ class Session:
 
 
 class Sessions:
-    """The sessions of one replica, and the lock files by which they live."""
+    """The sessions of one replica, and the locks by which they live."""
 
-    def __init__(self, db: sqlite3.Connection, folder: Path, replica: str) -> None:
+    def __init__(self, db: sqlite3.Connection, locks: Locks, replica: str) -> None:
         self._db = db
-        self._folder = folder
+        self._locks = locks
         self._replica = replica
 
     def find(self, address: str) -> Session | None:
@@ -93,7 +92,7 @@ class Sessions:
 
     def is_held(self, address: str) -> bool:
         """Whether a process holds a session's lock."""
-        return locks.is_held(self._lock_file(address))
+        return self._locks.is_held(_lock_name(address))
 
     def make(
         self, random: Callable[[int], bytes], work_item: str | None, address: str | None, *, now: str
@@ -115,12 +114,12 @@ class Sessions:
         registers.edit(self._db, SESSION, address, fields)
         return _read(address, fields)
 
-    def hold(self, address: str) -> locks.Lock:
+    def hold(self, address: str) -> Held:
         """Take a session's lock: this process is the session from here on, once `begin` says so.
 
         Raises DmpError `conflict` on `session` when another process has it.
         """
-        lock = locks.take(self._lock_file(address))
+        lock = self._locks.take(_lock_name(address))
         if lock is None:
             raise conflict("session", f"{address} is live: another process is attached to it")
         return lock
@@ -180,9 +179,6 @@ class Sessions:
             continue
         return address
 
-    def _lock_file(self, address: str) -> Path:
-        return self._folder / parse_address(address, "session", DISPATCH).text.partition(":")[2]
-
 
 def address_of(text: str) -> str:
     """The address of a session that is named by its address or its bare id.
@@ -193,6 +189,10 @@ def address_of(text: str) -> str:
     if address.kind != "run":
         raise invalid("session", f"{text} is no session; its address is run:r-…")
     return address.text
+
+
+def _lock_name(address: str) -> str:
+    return parse_address(address, "session", DISPATCH).text.partition(":")[2]
 
 
 def _read(address: str, fields: Mapping[str, JsonValue]) -> Session:

@@ -28,7 +28,7 @@ LINES_A_PUSH = 1_000
 
 def git_transport(bare: Path, machine: Machine) -> Transport:
     """A transport as a fresh process opens one."""
-    return GitTransport(parse_remote(str(bare), Source.TYPED), machine.node.directory.root / "git" / "clone")
+    return GitTransport(parse_remote(str(bare), Source.TYPED), machine.directory.root / "git" / "clone")
 
 
 def team_on(made: World, folder: Path, ops: int) -> tuple[Machine, Path]:

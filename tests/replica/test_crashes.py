@@ -80,7 +80,7 @@ class Story:
         try:
             act()
         except KilledError:
-            reopened = self.open(machine.node.directory.root, machine.clock)
+            reopened = self.open(machine.directory.root, machine.clock)
             machine.node.close()
             machine.node, machine.transport = reopened.node, reopened.transport
             act()

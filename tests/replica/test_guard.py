@@ -19,7 +19,7 @@ def copy_of(w: World, machine: Machine, name: str) -> Path:
     """A copy of a machine's directory, as a backup takes it."""
     folder = w.folder / name
     machine.node.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    shutil.copytree(machine.node.directory.root, folder)
+    shutil.copytree(machine.directory.root, folder)
     return folder
 
 
@@ -161,7 +161,7 @@ def test_no_word_undoes_a_stop(w: World) -> None:
 def test_a_marker_tells_a_copy_a_move_and_a_restore(w: World) -> None:
     (ada,) = w.team("ada")
     known = read_marker(state_folder(), ada.me)
-    root = ada.node.directory.root
+    root = ada.directory.root
     assert known is not None
     now = describe(root, known.seq, known.hash)
     assert compare(known, now) is Verdict.SAME
@@ -186,10 +186,10 @@ def test_own_ops_the_far_side_lost_are_published_again_as_they_were(w: World) ->
 
 def test_r6_one_process_at_a_time_signs_in_a_directory(w: World) -> None:
     (ada,) = w.team("ada")
-    directory = Directory(ada.node.directory.root)
+    directory = Directory(ada.directory.root)
     ticks = iter(range(100))
     with (
-        ada.node.directory.sync_lock(1.0),
+        ada.directory.sync_lock(1.0),
         pytest.raises(DmpError) as busy,
         directory.sync_lock(5.0, now=lambda: float(next(ticks)), sleep=lambda _: None),
     ):

@@ -20,7 +20,7 @@ from core.inputs import ReplyInput, Sender, SendInput
 from core.message import Message, Standing, State
 from core.store.messages import answer_to, insert_message
 from crypto.canonical import JsonValue
-from replica.home.locks import Lock
+from replica.home.locks import Held
 from replica.host import agents, items, raising
 from replica.host.attach import Attached
 from replica.node import Node, create, opened
@@ -45,7 +45,7 @@ class Story:
     def __init__(self, root: Path, killer: Killer) -> None:
         self.root, self.killer, self.clock = root, killer, Clock()
         self.given: list[str] = []
-        self.lock: Lock | None = None
+        self.lock: Held | None = None
         self.attached = False
         self.lives = 0
         create(root, "ada", "laptop", wall=self.clock, random=Random(0).randbytes)

@@ -58,7 +58,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         cy.sync()
         bob.node.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         others = {each.me: each.lane() for each in (bob, cy)}
-        yield Scene(made, bob.node.directory.root, ada.me, cy.me, ada.lane(), first_new, others)
+        yield Scene(made, bob.directory.root, ada.me, cy.me, ada.lane(), first_new, others)
 
 
 @pytest.fixture(autouse=True)

@@ -79,7 +79,7 @@ class Company:
         machine.node.store.observer = None
 
     def reopen(self, machine: Machine) -> None:
-        again = self.w.open(machine.node.directory.root, machine.clock)
+        again = self.w.open(machine.directory.root, machine.clock)
         machine.node.close()
         machine.node, machine.transport = again.node, again.transport
 

@@ -199,7 +199,7 @@ def test_t1_a_held_op_is_pulled_again_by_a_process_that_starts_during_the_hold(w
     ada.send("human:bob", "held")
     ada.sync()
     bob.sync()
-    again = w.open(bob.node.directory.root, bob.clock)
+    again = w.open(bob.directory.root, bob.clock)
     bob.node.close()
     again.clock.ms += 20 * MINUTE_MS
     again.sync()

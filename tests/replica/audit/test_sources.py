@@ -48,7 +48,7 @@ def audit_branch(address: str | Path, branch: str = DEFAULT_BRANCH) -> Report:
 
 def audit_store(machine: Machine) -> Report:
     with Scratch() as scratch:
-        return audit_source(open_store(machine.node.directory.database), scratch, now_ms=machine.clock.ms)
+        return audit_source(open_store(machine.directory.database), scratch, now_ms=machine.clock.ms)
 
 
 def audit_far_side(machine: Machine) -> Report:
@@ -247,7 +247,7 @@ def test_roster_ops_verified_ahead_of_their_place_count_as_they_do_for_the_repli
 def test_an_audit_of_a_store_sees_one_moment_while_others_write(team: World) -> None:
     ada, _ = team.team("ada", "bob")
     before = row(audit_store(ada), ada.me).ops
-    with Scratch() as scratch, open_store(ada.node.directory.database) as source:
+    with Scratch() as scratch, open_store(ada.directory.database) as source:
         ada.send("human:bob", "Later")
         ada.sync()
         report = audit(source, scratch, ada.clock.ms)
@@ -276,7 +276,7 @@ def test_a_store_that_is_missing_damaged_or_of_another_version_is_said_so(tmp_pa
 
 def test_a_store_damaged_in_the_middle_is_said_so(team: World) -> None:
     (ada,) = team.team("ada")
-    path = ada.node.directory.database
+    path = ada.directory.database
     ada.node.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     ada.node.close()
     data = bytearray(path.read_bytes())

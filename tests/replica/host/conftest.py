@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from replica.node import Node, create, opened
+from replica.node import DirectoryNode, create, opened
 from tests.replica.world import Clock
 
 
 @pytest.fixture
-def node(tmp_path: Path) -> Iterator[Node]:
+def node(tmp_path: Path) -> Iterator[DirectoryNode]:
     """The replica of ada."""
     clock = Clock()
     create(tmp_path / "ada", "ada", "laptop", wall=clock)

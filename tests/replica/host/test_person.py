@@ -12,7 +12,7 @@ from replica.host import agents, items
 from replica.host.attach import living
 from replica.host.config import Config
 from replica.host.sessions import Session
-from replica.node import Node
+from replica.node import DirectoryNode
 from replica.records.commits import CommitPoint
 from tests.replica.world import Clock
 
@@ -21,31 +21,31 @@ CLAUDE = Sender("agent:ada/claude")
 
 
 @pytest.fixture
-def task(node: Node) -> str:
+def task(node: DirectoryNode) -> str:
     with node.store.transaction(CommitPoint.WORK_ITEM) as db:
         return items.add(db, node.random, {"title": "Fix it"}, now=node.now()).address
 
 
 @pytest.fixture
-def claude(node: Node) -> Sender:
+def claude(node: DirectoryNode) -> Sender:
     with node.store.transaction(CommitPoint.AGENT) as db:
         agents.register(db, node.random, CLAUDE.address, "x", node.me)
         agents.decide(db, CLAUDE.address, "approved")
     return CLAUDE
 
 
-def configure(node: Node, text: str) -> None:
+def configure(node: DirectoryNode, text: str) -> None:
     """Let the host read this file, as the next process would."""
     node.directory.config_file.write_text(text)
     node.host._config = None
 
 
-def send(node: Node, sender: Sender, to: str, body: str = "Look!", **members: JsonValue) -> Message:
+def send(node: DirectoryNode, sender: Sender, to: str, body: str = "Look!", **members: JsonValue) -> Message:
     given = SendInput.from_json({"to": [to], "kind": "message", "body": body, **members})
     return node.engine.send(sender, given).message
 
 
-def mail(node: Node, address: str) -> list[str]:
+def mail(node: DirectoryNode, address: str) -> list[str]:
     return [message.body for _, message in node.engine.inbox(address)]
 
 
@@ -78,23 +78,23 @@ def message(sender: str, origin: str | None = None) -> Message:
     ],
 )
 def test_the_wake_policy(
-    node: Node, task: str, target: str, sender: str, origin: str | None, ruling: str
+    node: DirectoryNode, task: str, target: str, sender: str, origin: str | None, ruling: str
 ) -> None:
     assert node.host.rule_wake(task if target == "task" else target, message(sender, origin)) == ruling
 
 
-def test_a_setting_lets_agents_wake(node: Node, task: str) -> None:
+def test_a_setting_lets_agents_wake(node: DirectoryNode, task: str) -> None:
     configure(node, '[wake]\npolicy = "allow"\n')
     assert node.host.rule_wake(task, message(CLAUDE.address)) == "allow"
     assert node.host.rule_wake("task:t-ffffff", message(CLAUDE.address)) == "deny"
 
 
-def test_the_owner_of_everything_is_the_person(node: Node, task: str) -> None:
+def test_the_owner_of_everything_is_the_person(node: DirectoryNode, task: str) -> None:
     assert {node.host.owner(each) for each in (task, "run:r-0000aa", CLAUDE.address)} == {"human:ada"}
 
 
 def test_a_wake_runs_the_command_with_what_it_is_about_and_without_the_body(
-    node: Node, task: str, tmp_path: Path
+    node: DirectoryNode, task: str, tmp_path: Path
 ) -> None:
     kept = tmp_path / "kept"
     configure(
@@ -106,7 +106,7 @@ def test_a_wake_runs_the_command_with_what_it_is_about_and_without_the_body(
     assert mail(node, "human:ada") == []
 
 
-def test_nobody_is_woken_without_being_asked(node: Node, task: str, tmp_path: Path) -> None:
+def test_nobody_is_woken_without_being_asked(node: DirectoryNode, task: str, tmp_path: Path) -> None:
     configure(node, f'[wake]\ncommand = "touch {tmp_path}/woken"\n')
     send(node, ADA, task)
     assert not (tmp_path / "woken").exists()
@@ -121,14 +121,16 @@ def test_nobody_is_woken_without_being_asked(node: Node, task: str, tmp_path: Pa
         ("[wake]\ncomand = 'true'\n", "the configuration is malformed"),
     ],
 )
-def test_the_sender_is_told_why_a_wake_failed(node: Node, task: str, config: str, reason: str) -> None:
+def test_the_sender_is_told_why_a_wake_failed(
+    node: DirectoryNode, task: str, config: str, reason: str
+) -> None:
     configure(node, config)
     send(node, ADA, task, wake="request")
     assert mail(node, "human:ada") == [f"Could not wake {task}: {reason}. Your message is waiting for it."]
 
 
 def test_an_agents_wake_is_asked_of_the_person_and_done_when_approved(
-    node: Node, task: str, claude: Sender, tmp_path: Path
+    node: DirectoryNode, task: str, claude: Sender, tmp_path: Path
 ) -> None:
     configure(node, f'[wake]\ncommand = "touch {tmp_path}/woken"\n')
     sent = send(node, claude, task, "Look!\nNow.", wake="request")
@@ -144,7 +146,7 @@ def test_an_agents_wake_is_asked_of_the_person_and_done_when_approved(
 
 
 def test_an_approved_wake_of_what_is_dropped_meanwhile_is_not_done(
-    node: Node, task: str, claude: Sender
+    node: DirectoryNode, task: str, claude: Sender
 ) -> None:
     send(node, claude, task, wake="request")
     ((_, gate),) = node.engine.inbox("human:ada")
@@ -158,27 +160,27 @@ def test_an_approved_wake_of_what_is_dropped_meanwhile_is_not_done(
 
 
 def test_a_person_is_notified_with_the_digest_on_standard_input(
-    node: Node, claude: Sender, tmp_path: Path
+    node: DirectoryNode, claude: Sender, tmp_path: Path
 ) -> None:
     configure(node, f'[notify]\ncommand = "cat >> {tmp_path}/told"\n')
     sent = send(node, claude, "human:ada", "Look!\nNow.")
     assert (tmp_path / "told").read_text() == f"📬 message from agent:ada/claude: Look! ({sent.id})\n"
 
 
-def test_a_teammates_mail_notifies_nobody_here(node: Node, tmp_path: Path) -> None:
+def test_a_teammates_mail_notifies_nobody_here(node: DirectoryNode, tmp_path: Path) -> None:
     configure(node, f'[notify]\ncommand = "touch {tmp_path}/told"\n')
     send(node, ADA, "human:bob")
     assert not (tmp_path / "told").exists()
 
 
-def test_a_notifier_that_fails_fails_nothing(node: Node, claude: Sender) -> None:
+def test_a_notifier_that_fails_fails_nothing(node: DirectoryNode, claude: Sender) -> None:
     configure(node, '[notify]\ncommand = "exit 1"\n')
     send(node, claude, "human:ada")
     assert mail(node, "human:ada") == ["Look!"]
 
 
 def test_a_notice_on_the_desktop_says_nothing_of_the_body(
-    node: Node, claude: Sender, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    node: DirectoryNode, claude: Sender, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tmp_path / "bin" / "notify-send"
     program.parent.mkdir()
@@ -192,7 +194,7 @@ def test_a_notice_on_the_desktop_says_nothing_of_the_body(
     assert "secret" not in shown
 
 
-def test_a_muted_agent_pushes_nothing(node: Node, claude: Sender, tmp_path: Path) -> None:
+def test_a_muted_agent_pushes_nothing(node: DirectoryNode, claude: Sender, tmp_path: Path) -> None:
     configure(node, f'[notify]\ncommand = "touch {tmp_path}/told"\n')
     with node.store.transaction(CommitPoint.AGENT) as db:
         agents.mute(db, claude.address, True)
@@ -201,7 +203,7 @@ def test_a_muted_agent_pushes_nothing(node: Node, claude: Sender, tmp_path: Path
     assert not (tmp_path / "told").exists()
 
 
-def test_the_decision_on_a_gate_is_told_in_one_line_of_json(node: Node, tmp_path: Path) -> None:
+def test_the_decision_on_a_gate_is_told_in_one_line_of_json(node: DirectoryNode, tmp_path: Path) -> None:
     from replica.host import effects
 
     gate = message("agent:dispatch")
@@ -210,7 +212,7 @@ def test_the_decision_on_a_gate_is_told_in_one_line_of_json(node: Node, tmp_path
     assert json.loads(line).keys() == {"type", "gate", "choice", "data", "body", "by"}
 
 
-def test_a_scope_gate_that_nobody_decides_is_denied_after_29_minutes(node: Node, task: str) -> None:
+def test_a_scope_gate_that_nobody_decides_is_denied_after_29_minutes(node: DirectoryNode, task: str) -> None:
     def make() -> Session:
         return node.host.sessions_here.make(node.random, task, None, now=node.now())
 
@@ -237,6 +239,6 @@ def test_a_scope_gate_that_nobody_decides_is_denied_after_29_minutes(node: Node,
     assert node.engine.effects_applied() == [gate.id]
 
 
-def test_a_config_that_is_not_there_is_read_once(node: Node) -> None:
+def test_a_config_that_is_not_there_is_read_once(node: DirectoryNode) -> None:
     assert node.host.config is node.host.config
     assert node.host.config == Config()

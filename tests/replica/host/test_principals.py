@@ -13,19 +13,19 @@ from core.message import Message, State
 from replica.host import agents, attach, items, principals
 from replica.host.attach import Attached, Ending, Given, Signals, living
 from replica.host.sessions import Session
-from replica.node import Node, opened
+from replica.node import DirectoryNode, opened
 from replica.records.commits import CommitPoint
 from tests.replica.world import Clock
 
 
 @pytest.fixture
-def task(node: Node) -> str:
+def task(node: DirectoryNode) -> str:
     with node.store.transaction(CommitPoint.WORK_ITEM) as db:
         return items.add(db, node.random, {"title": "Fix it"}, now=node.now()).address
 
 
 @contextmanager
-def live(node: Node, task: str | None) -> Iterator[Session]:
+def live(node: DirectoryNode, task: str | None) -> Iterator[Session]:
     def make() -> Session:
         return node.host.sessions_here.make(node.random, task, None, now=node.now())
 
@@ -33,12 +33,12 @@ def live(node: Node, task: str | None) -> Iterator[Session]:
         yield session
 
 
-def send(node: Node, to: str, body: str, sender: str = "human:ada") -> Message:
+def send(node: DirectoryNode, to: str, body: str, sender: str = "human:ada") -> Message:
     given = SendInput((to,), "message", body)
     return node.engine.send(principals.sender(node, sender), given).message
 
 
-def test_by_default_somebody_is_themselves_and_decides(node: Node) -> None:
+def test_by_default_somebody_is_themselves_and_decides(node: DirectoryNode) -> None:
     for address in (None, "human:ada"):
         assert principals.sender(node, address) == Sender("human:ada", can_decide=True)
 
@@ -56,20 +56,20 @@ def test_by_default_somebody_is_themselves_and_decides(node: Node) -> None:
         ("ada", "invalid"),
     ],
 )
-def test_nobody_is_anybody_else(node: Node, address: str, code: str) -> None:
+def test_nobody_is_anybody_else(node: DirectoryNode, address: str, code: str) -> None:
     with pytest.raises(DmpError) as refused:
         principals.sender(node, address)
     assert (str(refused.value.code), refused.value.field) == (code, "from")
 
 
-def test_a_session_sends_while_it_lives_and_decides_nothing(node: Node, task: str) -> None:
+def test_a_session_sends_while_it_lives_and_decides_nothing(node: DirectoryNode, task: str) -> None:
     with live(node, task) as session:
         assert principals.sender(node, session.address) == Sender(session.address, can_decide=False)
     with pytest.raises(DmpError, match="no live session"):
         principals.sender(node, session.address)
 
 
-def test_the_mail_of_a_session_is_its_work_items_too(node: Node, task: str) -> None:
+def test_the_mail_of_a_session_is_its_work_items_too(node: DirectoryNode, task: str) -> None:
     with live(node, task) as session:
         assert principals.mailboxes(node, session.address) == (session.address, task)
     with live(node, None) as auxiliary:
@@ -87,7 +87,7 @@ def test_the_mail_of_a_session_is_its_work_items_too(node: Node, task: str) -> N
         ("channel:all", "invalid"),
     ],
 )
-def test_there_are_no_mailboxes_but_those_that_are_here(node: Node, address: str, code: str) -> None:
+def test_there_are_no_mailboxes_but_those_that_are_here(node: DirectoryNode, address: str, code: str) -> None:
     with pytest.raises(DmpError) as refused:
         principals.mailboxes(node, address)
     assert str(refused.value.code) == code
@@ -99,7 +99,9 @@ def test_reserved_names_are_no_agents(name: str) -> None:
         agents.own_address(name, "ada")
 
 
-def test_another_process_leaves_a_sessions_mail_for_the_one_that_is_it(node: Node, task: str) -> None:
+def test_another_process_leaves_a_sessions_mail_for_the_one_that_is_it(
+    node: DirectoryNode, task: str
+) -> None:
     given: list[str] = []
 
     def give(one: Given) -> None:
@@ -127,7 +129,7 @@ def test_another_process_leaves_a_sessions_mail_for_the_one_that_is_it(node: Nod
     ]
 
 
-def test_a_session_that_ends_with_an_error_is_ended(node: Node, task: str) -> None:
+def test_a_session_that_ends_with_an_error_is_ended(node: DirectoryNode, task: str) -> None:
     def fail() -> None:
         with live(node, task):
             raise RuntimeError("a bug")
@@ -143,7 +145,7 @@ def test_a_session_that_ends_with_an_error_is_ended(node: Node, task: str) -> No
     ("number", "ending"), [(signal.SIGINT, Ending.INTERRUPTED), (signal.SIGTERM, Ending.STOPPED)]
 )
 def test_a_signal_ends_a_session_however_busy_the_store_is(
-    node: Node, task: str, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, ending: Ending
+    node: DirectoryNode, task: str, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, ending: Ending
 ) -> None:
     versions = itertools.count()
     monkeypatch.setattr(attach, "_version", lambda _: next(versions))

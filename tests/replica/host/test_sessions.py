@@ -10,7 +10,7 @@ from core.errors import DmpError
 from replica.home import locks
 from replica.home.dispatchers import LockedDispatchers
 from replica.host.sessions import Session
-from replica.node import Node
+from replica.node import DirectoryNode, Node
 from replica.records.commits import CommitPoint
 
 TASK = "task:t-0000aa"
@@ -125,7 +125,7 @@ def test_a_dispatcher_takes_its_name_when_it_first_needs_one(tmp_path: Path) -> 
     assert list((tmp_path / "d").iterdir()) == []
 
 
-def test_opening_a_replica_makes_no_lock_file(node: Node) -> None:
+def test_opening_a_replica_makes_no_lock_file(node: DirectoryNode) -> None:
     node.take_up()
     assert not node.directory.dispatchers.exists()
     assert not node.directory.sessions.exists()
