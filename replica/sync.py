@@ -21,7 +21,7 @@ from replica.chain.sign import sign_outbox
 from replica.chain.verify import Verifier
 from replica.mail.hand_on import hand_on_held
 from replica.node import Node
-from replica.records import outbox, problems
+from replica.records import outbox, problems, subjects
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put
 from replica.shared.fold import is_stale
@@ -235,7 +235,7 @@ def note_skipped(node: Node, team: Team | None, skipped: Sequence[Skipped]) -> N
     ]
     noted = [
         problems.Problem(
-            f"transport:{each.place}",
+            subjects.TRANSPORT.of(each.place),
             f"{each.count} line(s) of {each.place} were passed over from line {each.line} on: {each.reason}",
             each.replica,
             None,
@@ -245,7 +245,7 @@ def note_skipped(node: Node, team: Team | None, skipped: Sequence[Skipped]) -> N
     ]
     if len(known) < len(skipped):
         text = "there are lanes of replicas that are not in the team, with lines that were passed over"
-        noted.append(problems.Problem("transport:strangers", text, None, None, node.now()))
+        noted.append(problems.Problem(subjects.TRANSPORT.of("strangers"), text, None, None, node.now()))
     if noted:
         with node.store.transaction(CommitPoint.PROBLEM) as db:
             for each in noted:

@@ -24,7 +24,7 @@ from replica.mail.receive import Receiver
 from replica.mail.refusals import queue_refusal
 from replica.mail.reports import apply_state
 from replica.node import Node
-from replica.records import ops, problems
+from replica.records import ops, problems, subjects
 from replica.records.commits import CommitPoint
 from replica.shared import fold
 from replica.team.roster import Team
@@ -144,7 +144,8 @@ class Applier:
         outcome = self._standing(db, team, entry) or self._content(db, receiver, entry)
         if outcome.verdict is Verdict.PARKED and self._parked(db, entry.replica) >= MAX_PARKED:
             outcome = Outcome.wait(
-                f"quota:{entry.replica}", f"{MAX_PARKED} ops of {entry.replica} wait to be judged already"
+                subjects.QUOTA.of(entry.replica),
+                f"{MAX_PARKED} ops of {entry.replica} wait to be judged already",
             )
         if outcome.subject:
             self._note(db, outcome, entry)
@@ -182,7 +183,7 @@ class Applier:
         if view.unknown is not None:
             unknown = view.unknown
             return Outcome.wait(
-                "team:paused",
+                subjects.NEWER.of(),
                 f"the roster op of {unknown.replica} at seq {unknown.seq} ({unknown.hash}) is from a newer build; "
                 "nothing is applied until this one is upgraded",
             )
@@ -190,7 +191,9 @@ class Applier:
         if member is None and cut is None:
             return Outcome.wait()
         if member is not None and member.observer and entry.type != "presence":
-            return Outcome.dropped(f"observer:{replica}", "an observer publishes presence only; not applied")
+            return Outcome.dropped(
+                subjects.OBSERVER.of(replica), "an observer publishes presence only; not applied"
+            )
         if entry.type not in ("mail", "state"):
             return self._shared_quota(db, team, entry)
         if not team.ready(self.node.me):
@@ -215,7 +218,7 @@ class Applier:
         if take_from_quota(db, entry.replica, kind, limit, self.node.wall()):
             return None
         return Outcome.wait(
-            f"quota:{entry.replica}",
+            subjects.QUOTA.of(entry.replica),
             f"{team.describe(entry.replica)} publishes more {kind} than one hour's quota; the rest waits",
         )
 
@@ -239,7 +242,7 @@ class Applier:
             content_missing(db, self.node, entry)
             return Outcome(
                 Verdict.NOTHING,
-                f"missing:{entry.replica}:{entry.seq}",
+                subjects.MISSING.of(entry.replica, entry.seq),
                 "came without its content; its publisher is told, and has it again if it still can",
             )
         return self._open(db, receiver, entry)
@@ -259,7 +262,8 @@ class Applier:
         except Exception as error:  # noqa: BLE001
             _log.warning("op %s:%d could not be applied: %s", op.replica, op.seq, type(error).__name__)
             outcome = Outcome.parked(
-                f"op:{op.replica}:{op.seq}", f"could not be applied here ({type(error).__name__}); it is kept"
+                subjects.OP.of(op.replica, op.seq),
+                f"could not be applied here ({type(error).__name__}); it is kept",
             )
         if outcome.verdict not in (Verdict.APPLIED, Verdict.NOTHING):
             db.execute("ROLLBACK TO op")
@@ -285,7 +289,7 @@ class Applier:
                     result.held = True
                     continue
                 db.execute("DELETE FROM missing WHERE replica = ? AND seq = ?", place)
-                problems.clear(db, f"missing:{op.replica}:{op.seq}")
+                problems.clear(db, subjects.MISSING.of(op.replica, op.seq))
                 ops.replace(db, op)
                 if outcome.subject:
                     self._note(db, outcome, op)
@@ -314,7 +318,7 @@ class Applier:
                         )
                         continue
                     db.execute("DELETE FROM parked WHERE replica = ? AND seq = ?", (replica, seq))
-                    problems.clear(db, f"op:{replica}:{seq}")
+                    problems.clear(db, subjects.OP.of(replica, seq))
                     if outcome.verdict is not Verdict.KEPT:
                         ops.settle(db, replica, seq)
                     if outcome.subject:
@@ -335,7 +339,7 @@ class Applier:
                 if halted is not None and not lane.blocked:
                     ops.set_position(db, replica, ops.Position(lane.fingerprint, Cursor(lane.head, halted)))
                 if not lane.blocked:
-                    problems.clear(db, f"quota:{replica}")
+                    problems.clear(db, subjects.QUOTA.of(replica))
                 lane.blocked |= found.stall is not None or found.held is not None or found.gap is not None
                 if team.knows(replica):
                     self._note_fault(db, lane, found)
@@ -355,14 +359,14 @@ class Applier:
                 found.gap.seq,
                 f"an op of {replica} before seq {found.gap.seq} is missing from the transport",
             )
-        self._keep_or_clear(db, f"halt:{replica}", replica, fault)
+        self._keep_or_clear(db, subjects.HALT.of(replica), replica, fault)
         ahead = None
         if found.held is not None:
             text = (
                 f"the clock of {team_text(self.node, replica)} is ahead; its ops wait until that time comes"
             )
             ahead = (0 if lane.head is None else lane.head.seq) + 1, text
-        self._keep_or_clear(db, f"clock:{replica}", replica, ahead)
+        self._keep_or_clear(db, subjects.CLOCK.of(replica), replica, ahead)
         # What waits behind an op that is held links to that op.
         passed_over = found.skipped + (found.waiting if found.held is None else 0)
         if passed_over or found.entries:
@@ -370,10 +374,12 @@ class Applier:
             text = (
                 f"{passed_over} line(s) in the lane of {replica} link to nothing in its log after op {after}"
             )
-            self._keep_or_clear(db, f"lines:{replica}", replica, (after + 1, text) if passed_over else None)
+            self._keep_or_clear(
+                db, subjects.LINES.of(replica), replica, (after + 1, text) if passed_over else None
+            )
         for seq in found.flagged:
             self._problem(
-                db, f"flagged:{replica}", "a line repeats a key; the last value counts", replica, seq
+                db, subjects.FLAGGED.of(replica), "a line repeats a key; the last value counts", replica, seq
             )
 
     def _keep_or_clear(
@@ -396,7 +402,9 @@ class Applier:
 
 
 def _beyond_cut(replica: str) -> Outcome:
-    return Outcome.dropped(f"cut:{replica}", f"what {replica} published after its revocation is not applied")
+    return Outcome.dropped(
+        subjects.CUT.of(replica), f"what {replica} published after its revocation is not applied"
+    )
 
 
 def team_text(node: Node, replica: str) -> str:

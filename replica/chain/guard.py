@@ -9,13 +9,13 @@ from core.errors import Code, DmpError
 from replica.chain.own_lane import LaneReport, check_own_lane, stop_text
 from replica.home.marker import Verdict, compare
 from replica.node import Node
-from replica.records import ops, problems
+from replica.records import ops, problems, subjects
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put
 from transports.base import Transport
 
-STOPPED = "own:stopped"
-PAUSED = "own:paused"
+STOPPED = subjects.OWN_STOPPED.of()
+PAUSED = subjects.OWN_PAUSED.of()
 
 
 def check_chain(node: Node, transport: Transport) -> LaneReport:

@@ -24,7 +24,7 @@ from crypto.roster.bodies import Admit, Recover
 from crypto.roster.claims import recovery_keys
 from crypto.roster.founding import Founding, Pin, foundings
 from crypto.roster.ops import RosterOp
-from replica.records import ops, problems
+from replica.records import ops, problems, subjects
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put, raise_roster_version
 from replica.team.roster import Team, TeamReader, fold_team, stored_roster_ops
@@ -202,7 +202,7 @@ class Verifier:
         elif candidates.pin is Pin.AMBIGUOUS:
             text = f"{len(candidates.foundings)} teams were founded there; join with an invite code, which names one"
             with self._store.transaction(CommitPoint.PROBLEM):
-                problems.note(db, problems.Problem("team:founding", text, at=timestamp(now_ms)))
+                problems.note(db, problems.Problem(subjects.FOUNDING.of(), text, at=timestamp(now_ms)))
 
     def _round(self, team: Team, lanes: Lanes, found: Verified, now_ms: int) -> bool:
         """Read every chain under its decided key; True when that may have changed the roster."""
@@ -281,5 +281,5 @@ def follow(store: Store, founding: Founding) -> None:
     put(store.db, Meta.FOUNDING, founding.hash)
     put(store.db, Meta.FOUNDER, founding.replica)
     put(store.db, Meta.FOUNDER_FINGERPRINT, founding.fingerprint)
-    problems.clear(store.db, "team:founding")
+    problems.clear(store.db, subjects.FOUNDING.of())
     raise_roster_version(store.db)

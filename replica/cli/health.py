@@ -8,6 +8,7 @@ from replica.cli.context import Cli, command, pass_cli
 from replica.cli.text import moment
 from replica.node import Node
 from replica.records import problems as records
+from replica.records import subjects
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get
 
@@ -77,7 +78,7 @@ def resume(cli: Cli, clock: bool) -> None:
 def all_problems(node: Node) -> list[records.Problem]:
     """What is wrong: what the store remembers, and a configuration that counts for nothing."""
     fault = node.host.config.fault
-    own = [] if fault is None else [records.Problem("config", fault, None, None, "")]
+    own = [] if fault is None else [records.Problem(subjects.CONFIG.of(), fault, None, None, "")]
     return [*own, *records.all_problems(node.store.db)]
 
 

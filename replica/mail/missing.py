@@ -11,7 +11,7 @@ from typing import Final
 from crypto.op import Stub
 from replica.mail.payloads import Refusal
 from replica.node import Node
-from replica.records import ops, outbox, problems
+from replica.records import ops, outbox, problems, subjects
 
 MISSING: Final = "op-"
 GONE: Final = "gone-"
@@ -56,7 +56,7 @@ def reported_gone(db: sqlite3.Connection, publisher: str, entry: Refusal) -> boo
     if seq is None:
         return False
     dropped = db.execute("DELETE FROM missing WHERE replica = ? AND seq = ?", (publisher, seq)).rowcount
-    problems.clear(db, f"missing:{publisher}:{seq}")
+    problems.clear(db, subjects.MISSING.of(publisher, seq))
     return bool(dropped)
 
 

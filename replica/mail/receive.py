@@ -37,7 +37,7 @@ from replica.mail.placing import is_home, placed
 from replica.mail.settlement import answer_arrived, has_room, question_arrived
 from replica.mail.speaks_for import Speech, speaks_for
 from replica.node import Node
-from replica.records import remote
+from replica.records import remote, subjects
 from replica.team.roster import Team
 
 
@@ -60,25 +60,27 @@ class Receiver:
             mail = carried(db, self.node, self.team, op)
         except UnreadError:
             return Outcome.parked(
-                f"op:{op.replica}:{op.seq}", "hands on an op that has not arrived; kept", again=False
+                subjects.OP.of(op.replica, op.seq), "hands on an op that has not arrived; kept", again=False
             )
         except (SealError, DmpError, ValueError) as error:
-            return Outcome.dropped(f"malformed:{op.replica}", f"mail that cannot be read: {error}")
+            return Outcome.dropped(subjects.MALFORMED.of(op.replica), f"mail that cannot be read: {error}")
         message, origin = mail.message, mail.op.replica
         if mail.target is not None and not is_home(db, self.team, self.node.me, mail.target):
-            return Outcome.dropped(f"mail-drop:{op.replica}", "mail handed on for who does not live here")
+            return Outcome.dropped(
+                subjects.MAIL_DROP.of(op.replica), "mail handed on for who does not live here"
+            )
         early = self._clock(op, mail)
         if early is not None:
             return early
         match speaks_for(db, self.team, self.node.me, origin, mail.op.seq, message):
             case Speech.NO:
                 return Outcome.dropped(
-                    f"speaks-for:{origin}",
+                    subjects.SPEAKS_FOR.of(origin),
                     f"{self.team.describe(origin)} does not speak for the sender it named; dropped",
                 )
             case Speech.UNKNOWN:
                 return Outcome.parked(
-                    f"op:{op.replica}:{op.seq}",
+                    subjects.OP.of(op.replica, op.seq),
                     "its sender is not known to be that replica's; kept",
                     again=False,
                 )
@@ -89,16 +91,18 @@ class Receiver:
                 raise  # this machine's own trouble is no refusal
             if isinstance(error, PausedError):
                 self.paused.append(error)
-            return Outcome.refused(f"mail-drop:{origin}", str(error), message.id, origin)
+            return Outcome.refused(subjects.MAIL_DROP.of(origin), str(error), message.id, origin)
 
     def _clock(self, op: Op, mail: Carried) -> Outcome | None:
         """A message's clock may lead neither its op's nor this machine's by more than the lead allowed."""
         reading = Reading.parse(mail.message.hlc or "")
         if reading.ms > mail.op.hlc.ms + MAX_CLOCK_LEAD_MS:
-            return Outcome.dropped(f"malformed:{op.replica}", "mail dated later than the op that carries it")
+            return Outcome.dropped(
+                subjects.MALFORMED.of(op.replica), "mail dated later than the op that carries it"
+            )
         if reading.ms > self.node.wall() + MAX_CLOCK_LEAD_MS:
             return Outcome.parked(
-                f"op:{op.replica}:{op.seq}",
+                subjects.OP.of(op.replica, op.seq),
                 "its message is dated too far ahead; it is kept until that time comes",
             )
         return None
@@ -127,7 +131,7 @@ class Receiver:
         limit, amount = self.node.host.config.quotas.recipients, len(mail.targets)
         if not take_from_quota(db, origin, "recipients", limit, self.node.wall(), amount):
             return Outcome.wait(
-                f"quota:{origin}",
+                subjects.QUOTA.of(origin),
                 f"{self.team.describe(origin)} names more recipients than one hour's quota",
             )
         # 6. The breaker and the urgent quota, by arrival

@@ -18,7 +18,7 @@ from replica.mail.payloads import DeliveryReport, Refusal, Settle, parse_state
 from replica.mail.refusals import apply_refusal
 from replica.mail.settlement import apply_settle
 from replica.node import Node
-from replica.records import remote
+from replica.records import remote, subjects
 from replica.shared import runs
 from replica.shared.homes import homes
 from replica.shared.runs import usable
@@ -35,7 +35,7 @@ def apply_state(
     try:
         entries = parse_state(open_op(node, op))
     except (SealError, DmpError) as error:
-        return Outcome.dropped(f"malformed:{op.replica}", f"a state op that cannot be read: {error}")
+        return Outcome.dropped(subjects.MALFORMED.of(op.replica), f"a state op that cannot be read: {error}")
     changed = False
     for entry in entries:
         match entry:

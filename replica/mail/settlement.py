@@ -19,7 +19,7 @@ from replica.mail.notices import Announcement, notice
 from replica.mail.payloads import Settle
 from replica.node import Node
 from replica.quoting import quoted
-from replica.records import problems
+from replica.records import problems, subjects
 
 MAX_EARLY_SETTLES: Final = 1_000
 """Settlements of unknown questions kept for one publisher."""
@@ -173,7 +173,7 @@ def _disbelieve(db: sqlite3.Connection, node: Node, publisher: str, question: st
     problems.note(
         db,
         problems.Problem(
-            f"message:{question}",
+            subjects.MESSAGE.of(question),
             f"{publisher} published a settlement of {quoted(question)}, which is not its question; not believed",
             publisher,
             None,

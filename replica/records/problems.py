@@ -1,11 +1,14 @@
 """What a person should know: one row for a subject, the latest text (federation wire 12).
 
-A subject is `<kind>:<detail>`, such as `halt:ada-0000000a`. Most clear themselves when their cause is gone.
-Texts quote nothing of a message's body or data.
+`subjects` says which kinds there are. Texts quote nothing of a message's body or data.
 """
 
 import sqlite3
 from dataclasses import dataclass
+
+from core.errors import Code, DmpError
+from replica.records import subjects
+from replica.records.subjects import Kind
 
 MAX_TEXT = 600
 """Characters of a problem's text: others' names and reasons may be in it."""
@@ -16,17 +19,26 @@ MAX_PER_REPLICA = 50
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something a person should know, and where it was met when it was met in an op."""
+    """Something a person should know, and where it was met when it was met in an op.
+
+    `seen` tells that a person has said so of this very text.
+    """
 
     subject: str
     text: str
     replica: str | None = None
     seq: int | None = None
     at: str = ""
+    seen: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        """What it is about, and what to do about it."""
+        return subjects.kind_of(self.subject)
 
 
 def note(db: sqlite3.Connection, problem: Problem) -> None:
-    """Add or replace the problem of its subject."""
+    """Add or replace the problem of its subject; a new text is shown although the last one was seen."""
     kind = problem.subject.partition(":")[0]
     known = db.execute("SELECT 1 FROM problems WHERE subject = ?", (problem.subject,)).fetchone()
     if known is None:
@@ -49,7 +61,35 @@ def clear(db: sqlite3.Connection, subject: str) -> None:
     db.execute("DELETE FROM problems WHERE subject = ?", (subject,))
 
 
+def clear_all(db: sqlite3.Connection, kind: Kind) -> None:
+    """Forget every problem of a kind."""
+    db.execute(
+        "DELETE FROM problems WHERE subject = ? OR subject >= ? AND subject < ?",
+        (kind.prefix, f"{kind.prefix}:", f"{kind.prefix};"),
+    )
+
+
+def acknowledge(db: sqlite3.Connection, subject: str) -> bool:
+    """Show the problem of `subject` no more until its text changes; False where that was said before.
+
+    Raises DmpError: `not-found` on `subject`; `conflict` for what can only be mended.
+    """
+    kind = subjects.kind_of(subject)
+    row = db.execute("SELECT text, seen FROM problems WHERE subject = ?", (subject,)).fetchone()
+    if row is None:
+        raise DmpError(Code.NOT_FOUND, "there is no such problem; see `dmp problems`", "subject")
+    if not kind.seen:
+        raise DmpError(Code.CONFLICT, f"that goes away only when it is mended: {kind.remedy}", "subject")
+    text, seen = row
+    db.execute("UPDATE problems SET seen = text WHERE subject = ?", (subject,))
+    return bool(text != seen)
+
+
 def all_problems(db: sqlite3.Connection) -> list[Problem]:
     """Every problem, oldest first."""
-    rows = db.execute("SELECT subject, text, replica, seq, at FROM problems ORDER BY at, subject")
-    return [Problem(*row) for row in rows]
+    rows = db.execute(
+        "SELECT subject, text, replica, seq, at, seen IS text FROM problems ORDER BY at, subject"
+    )
+    return [
+        Problem(subject, text, replica, seq, at, bool(seen)) for subject, text, replica, seq, at, seen in rows
+    ]

@@ -211,4 +211,9 @@ CREATE TABLE carriers (
 ) STRICT, WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (core.MAILBOXES, _FIRST, core.HOST, _SHARED, _HANDED_ON)
+_SEEN = """
+-- The text of a problem that a person said they have seen: it is shown again when the text is another.
+ALTER TABLE problems ADD COLUMN seen TEXT;
+"""
+
+MIGRATIONS: tuple[str, ...] = (core.MAILBOXES, _FIRST, core.HOST, _SHARED, _HANDED_ON, _SEEN)

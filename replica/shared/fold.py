@@ -16,7 +16,7 @@ from core.store import Store
 from crypto.op import Op, read_entry
 from crypto.roster.view import View
 from replica.chain.outcome import Outcome, Verdict
-from replica.records import ops, problems
+from replica.records import ops, problems, subjects
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put
 from replica.shared import agents, channels, presence, tasks
@@ -51,11 +51,14 @@ def apply(db: sqlite3.Connection, view: View, op: Op) -> Outcome:
     except DmpError as error:
         if error.code is Code.UNAVAILABLE:
             raise
-        outcome = Outcome.dropped(f"{op.type}:{op.replica}", f"not applied, seq {op.seq}: {error}")
+        outcome = Outcome.dropped(
+            subjects.of_type(op.type).of(op.replica), f"not applied, seq {op.seq}: {error}"
+        )
     except Exception as error:  # noqa: BLE001
         _log.warning("op %s:%d could not be folded: %s", op.replica, op.seq, type(error).__name__)
         outcome = Outcome.dropped(
-            f"{op.type}:{op.replica}", f"could not be applied here, seq {op.seq} ({type(error).__name__})"
+            subjects.of_type(op.type).of(op.replica),
+            f"could not be applied here, seq {op.seq} ({type(error).__name__})",
         )
     if outcome.verdict is Verdict.DROPPED:
         db.execute("ROLLBACK TO fold")
@@ -95,8 +98,8 @@ def refold(store: Store, view: View, at: str) -> None:
         for table in _TABLES:
             db.execute(f"DELETE FROM {table}")
         db.executemany("DELETE FROM registers WHERE kind = ?", [(kind,) for kind in KINDS])
-        for kind in (*HANDLERS, "run-conflict"):
-            db.execute("DELETE FROM problems WHERE subject BETWEEN ? AND ?", (f"{kind}:", f"{kind};"))
+        for kind in (*map(subjects.of_type, HANDLERS), subjects.RUN_CONFLICT):
+            problems.clear_all(db, kind)
         put(db, Meta.FOLDED_TYPES, _types())
         for op in sorted(_kept(db), key=lambda op: (*op.hlc.key, op.replica, op.seq)):
             outcome = apply(db, view, op)

@@ -9,7 +9,7 @@ from crypto.clock import Reading
 from crypto.op import Op
 from crypto.roster.view import View
 from replica.chain.outcome import Outcome, Verdict
-from replica.records import problems
+from replica.records import problems, subjects
 from replica.shared import runs
 from replica.shared.bodies import DevicePresence, RunPresence, RunResolve, parse_presence
 from replica.shared.kinds import RESOLVED_RUN
@@ -39,7 +39,7 @@ def fold(db: sqlite3.Connection, view: View, op: Op) -> Outcome:
 
 
 def _conflict(run: str) -> str:
-    return f"run-conflict:{run.partition(':')[2]}"
+    return subjects.RUN_CONFLICT.of(run.partition(":")[2])
 
 
 def _keep_device(db: sqlite3.Connection, op: Op, said: DevicePresence) -> bool:

@@ -7,7 +7,7 @@ from core.errors import Code, DmpError
 from crypto.keys import KeyBody
 from crypto.roster.bodies import Admit, Role
 from replica.node import Node
-from replica.records import problems
+from replica.records import problems, subjects
 from replica.records.commits import CommitPoint
 from replica.team.changes import sign_change
 from replica.team.roster import Team, stored_claims
@@ -41,12 +41,12 @@ def _admit(node: Node, invite: str, replica: str, key: KeyBody) -> None:
     with node.store.transaction(CommitPoint.ADMITTED) as db:
         sign_change(node, db, Admit(replica, key.handle, Role.MEMBER, key.fingerprint))
         db.execute("UPDATE invites SET spent = 1 WHERE id = ?", (invite,))
-        problems.clear(db, f"invite:{invite}")
+        problems.clear(db, subjects.INVITE.of(invite))
 
 
 def _note(node: Node, invite: str, text: str) -> None:
     with node.store.transaction(CommitPoint.PROBLEM) as db:
-        problems.note(db, problems.Problem(f"invite:{invite}", text, at=node.now()))
+        problems.note(db, problems.Problem(subjects.INVITE.of(invite), text, at=node.now()))
 
 
 def _sole_claimants(node: Node, team: Team) -> Mapping[str, str]:
@@ -57,7 +57,7 @@ def _sole_claimants(node: Node, team: Team) -> Mapping[str, str]:
         invite = None if key is None else team.view.invited_by(replica, key)
         if invite is not None and invite.by == node.me:
             claimants.setdefault(invite.id, []).append(replica)
-    _forget(node, {f"invite:{invite_id}" for invite_id in claimants})
+    _forget(node, {subjects.INVITE.of(invite_id) for invite_id in claimants})
     found = {}
     for invite_id, replicas in claimants.items():
         why = _why_not(node, invite_id, replicas)
@@ -71,7 +71,7 @@ def _sole_claimants(node: Node, team: Team) -> Mapping[str, str]:
 def _forget(node: Node, still: Collection[str]) -> None:
     """Clear what was noted of invites whose claimants do not wait any more."""
     noted = {each.subject for each in problems.all_problems(node.store.db)}
-    over = {subject for subject in noted if subject.startswith("invite:")} - set(still)
+    over = {subject for subject in noted if subjects.INVITE.covers(subject)} - set(still)
     if over:
         with node.store.transaction(CommitPoint.PROBLEM) as db:
             for subject in over:

@@ -27,7 +27,7 @@ from crypto.roster.founding import Founding
 from replica.chain.guard import own_head
 from replica.chain.verify import follow
 from replica.node import Node
-from replica.records import ops, problems
+from replica.records import ops, problems, subjects
 from replica.records.commits import CommitPoint
 from replica.records.link import Link, may_change, remember, remembered
 from replica.records.meta import Meta, get, put, raise_roster_version
@@ -249,7 +249,7 @@ def _asked_already(node: Node, held: InviteCode | None) -> bool:
 def _no_team(node: Node, held: InviteCode | None) -> str:
     if held is not None:
         return f"no team {held.team} was founded there; check the remote and the branch"
-    if any(each.subject == "team:founding" for each in problems.all_problems(node.store.db)):
+    if any(subjects.FOUNDING.covers(each.subject) for each in problems.all_problems(node.store.db)):
         return "more than one team was founded there; ask for an invite code, which names one"
     return "no team was founded there; check the remote and the branch"
 
