@@ -10,6 +10,7 @@ An op that comes last in fold order gives nobody a right at an earlier op. So it
 before, unless it is a removal that affects an earlier one, or adds a link that lets some removal reach another.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from crypto.roster.bodies import Admit, Found, Role, SetRole, is_known
@@ -88,6 +89,10 @@ class GrowingRoster:
         self._first = self._charter.first
         self._removals = [found for found in map(removal, self._ops) if found is not None]
         self._removing = {each.publisher for each in self._removals}
+        self._revocations: defaultdict[str, dict[str, Removal]] = defaultdict(dict)
+        """By target and publisher, a revocation: all of one publisher's are his right or none is, by the handles."""
+        for each in self._removals:
+            self._keep(each)
         self._reach = Reach(self._charter, self._ops)
         self._accepted = self._decide()
         self._rewalk(self._ops)
@@ -100,11 +105,16 @@ class GrowingRoster:
             self._decide_again()
         elif removing is not None:
             self._removals.append(removing)
+            self._keep(removing)
             self._remove(removing)
             self._removing.add(op.replica)
         elif self._removals and not self._leaves_removals_alone(op):
             self._decide_again()
         self._step(op)
+
+    def _keep(self, removing: Removal) -> None:
+        if removing.kind is Kind.ALL:
+            self._revocations[removing.target][removing.publisher] = removing
 
     def _step(self, op: RosterOp) -> None:
         self._walk.step(op)
@@ -124,6 +134,8 @@ class GrowingRoster:
             return True
         if self._sure is None or self._exhausted or target in self._removing or target in self._targets:
             return False
+        if any(map(self._reach.could_ever_hold, self._revocations[target].values())):
+            return False  # the handle that it gets may be that of a member who revoked it
         if self._exposed & self._reach.bit(op.replica):
             if self._reach.has_links(target) or target == self._sure:
                 return False

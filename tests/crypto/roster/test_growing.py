@@ -57,6 +57,18 @@ def test_a_view_need_not_be_read_at_every_step(pile: list[RosterOp], data: st.Da
     assert roster.view == fold(FOUNDING.hash, pile, KEYS)
 
 
+def test_who_is_let_in_by_the_handle_of_a_member_who_had_revoked_it_before_is_judged_anew() -> None:
+    team = Team()
+    _grow(
+        [
+            FOUNDING,
+            team.says(ADA, admit(BOB)),
+            team.says(BOB, revoke(EVE, 6)),
+            team.says(ADA, admit(EVE, handle="bob")),
+        ]
+    )
+
+
 def test_a_roster_needs_its_founding() -> None:
     with pytest.raises(FoundingError):
         GrowingRoster("0" * 64, [FOUNDING], CLAIMS)
