@@ -93,6 +93,7 @@ class Applier:
         self._refold_if_stale(team)  # an op may have come later than those it comes before
         if team.view.unknown is None and team.ready(self.node.me):
             self._fill_missing(team, verified, result)
+            self._take_up_what_a_cut_left(team, result)
             self._retry_parked(team, result)
         else:
             result.held = True
@@ -177,7 +178,7 @@ class Applier:
         view, replica = team.view, entry.replica
         cut = view.revoked.get(replica)
         if cut is not None and entry.seq > cut.point.after_seq:
-            return _beyond_cut(replica)
+            return self._beyond_cut(db, entry)
         if entry.type in ("key", "roster"):
             return None
         if view.unknown is not None:
@@ -222,11 +223,19 @@ class Applier:
             f"{team.describe(entry.replica)} publishes more {kind} than one hour's quota; the rest waits",
         )
 
-    def _cut_off(self, team: Team, op: Op) -> Outcome | None:
+    def _cut_off(self, db: sqlite3.Connection, team: Team, op: Op) -> Outcome | None:
         """Whether an op that was accepted and could not be judged then may not be any more; None when it may."""
-        if team.view.standing(op.replica, op.seq):
-            return None
-        return _beyond_cut(op.replica)
+        return None if team.view.standing(op.replica, op.seq) else self._beyond_cut(db, op)
+
+    def _beyond_cut(self, db: sqlite3.Connection, entry: Entry) -> Outcome:
+        """Not applied as things are; remembered where it is sealed to this replica, since a cut may turn out void."""
+        (kept,) = db.execute("SELECT count(*) FROM beyond_cut WHERE replica = ?", (entry.replica,)).fetchone()
+        if self.node.me in (entry.to or ()) and kept < MAX_PARKED:
+            db.execute(
+                "INSERT OR IGNORE INTO beyond_cut (replica, seq) VALUES (?, ?)", (entry.replica, entry.seq)
+            )
+        text = f"what {entry.replica} published after its revocation is not applied"
+        return Outcome.dropped(subjects.CUT.of(entry.replica), text)
 
     def _content(self, db: sqlite3.Connection, receiver: Receiver, entry: Entry) -> Outcome:
         """What the op itself does here."""
@@ -284,7 +293,7 @@ class Applier:
                     is None
                 ):
                     continue
-                outcome = self._cut_off(team, op) or self._open(db, receiver, op)
+                outcome = self._cut_off(db, team, op) or self._open(db, receiver, op)
                 if outcome.verdict is Verdict.WAIT:
                     result.held = True
                     continue
@@ -294,6 +303,31 @@ class Applier:
                 if outcome.subject:
                     self._note(db, outcome, op)
                 self._record(db, op, outcome, result)
+            receiver.announce()
+
+    def _take_up_what_a_cut_left(self, team: Team, result: Applied) -> None:
+        """Apply what came after a cut that turned out void, in the order it was said."""
+        db = self.node.store.db
+        left = [
+            place
+            for place in db.execute("SELECT replica, seq FROM beyond_cut ORDER BY replica, seq").fetchall()
+            if team.view.standing(*place)
+        ]
+        for start in range(0, len(left), BATCH):
+            receiver = Receiver(self.node, team)
+            with self.node.store.transaction(CommitPoint.APPLIED):
+                for replica, seq in left[start : start + BATCH]:
+                    entry = ops.entry_at(db, replica, seq)
+                    outcome = Outcome.NOTHING if entry is None else self._content(db, receiver, entry)
+                    if outcome.verdict is Verdict.WAIT:
+                        result.held = True
+                        continue
+                    db.execute("DELETE FROM beyond_cut WHERE replica = ? AND seq = ?", (replica, seq))
+                    problems.clear(db, subjects.CUT.of(replica))
+                    if entry is not None:
+                        if outcome.subject:
+                            self._note(db, outcome, entry)
+                        self._record(db, entry, outcome, result)
             receiver.announce()
 
     def _retry_parked(self, team: Team, result: Applied) -> None:
@@ -309,7 +343,7 @@ class Applier:
                     op = ops.entry_at(db, replica, seq)
                     if not isinstance(op, Op):
                         continue
-                    outcome = self._cut_off(team, op) or self._open(db, receiver, op)
+                    outcome = self._cut_off(db, team, op) or self._open(db, receiver, op)
                     if outcome.verdict in (Verdict.PARKED, Verdict.WAIT):
                         result.held |= outcome.again or outcome.verdict is Verdict.WAIT
                         db.execute(
@@ -399,12 +433,6 @@ class Applier:
 
     def _problem(self, db: sqlite3.Connection, subject: str, text: str, replica: str, seq: int) -> None:
         problems.note(db, problems.Problem(subject, text, replica, seq, self.node.now()))
-
-
-def _beyond_cut(replica: str) -> Outcome:
-    return Outcome.dropped(
-        subjects.CUT.of(replica), f"what {replica} published after its revocation is not applied"
-    )
 
 
 def team_text(node: Node, replica: str) -> str:

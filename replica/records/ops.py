@@ -62,7 +62,7 @@ def set_position(db: sqlite3.Connection, replica: str, to: Position) -> None:
 
 def forget_chain(db: sqlite3.Connection, replica: str) -> None:
     """Forget a chain's cursor and ops, to read it again from its start under another decided key (2.4)."""
-    for table in ("cursors", "ops", "parked", "missing"):
+    for table in ("cursors", "ops", "parked", "missing", "beyond_cut", "forks", "rivals"):
         db.execute(f"DELETE FROM {table} WHERE replica = ?", (replica,))
 
 
@@ -84,6 +84,16 @@ def replace(db: sqlite3.Connection, entry: Entry) -> None:
 def settle(db: sqlite3.Connection, replica: str, seq: int, *, settled: bool = True) -> None:
     """Note that an op needs no more work, or that it still does."""
     db.execute("UPDATE ops SET settled = ? WHERE replica = ? AND seq = ?", (int(settled), replica, seq))
+
+
+def last_of(db: sqlite3.Connection, replica: str) -> tuple[int, str] | None:
+    """The seq and hash of the last op of a chain that was verified here, ahead of its cursor or not; or None."""
+    row = db.execute(
+        "SELECT seq, hash FROM (SELECT seq, hash FROM ops WHERE replica = :replica UNION ALL "
+        "SELECT seq, hash FROM cursors WHERE replica = :replica AND seq > 0) ORDER BY seq DESC LIMIT 1",
+        {"replica": replica},
+    ).fetchone()
+    return None if row is None else (int(row[0]), str(row[1]))
 
 
 def hash_at(db: sqlite3.Connection, replica: str, seq: int) -> str | None:

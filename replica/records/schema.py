@@ -211,9 +211,175 @@ CREATE TABLE carriers (
 ) STRICT, WITHOUT ROWID;
 """
 
+_TAKEN_BACK = """
+-- Mail and states for this replica that came after their publisher's cut: read if the cut turns out void.
+CREATE TABLE beyond_cut (
+    replica TEXT NOT NULL,
+    seq     INTEGER NOT NULL,
+    PRIMARY KEY (replica, seq)
+) STRICT, WITHOUT ROWID;
+
+-- Replicas that signed two histories, and the lowest seq where these part: what they say from there on is void.
+CREATE TABLE forks (
+    replica TEXT PRIMARY KEY,
+    seq     INTEGER NOT NULL,
+    reason  TEXT NOT NULL,
+    read    TEXT NOT NULL DEFAULT ''  -- a hash of what was last read of it, and along which end
+) STRICT, WITHOUT ROWID;
+
+-- The ops of a fork's seq that are not in `ops`: they prove it, and of the roster's the smallest hash counts.
+CREATE TABLE rivals (
+    replica TEXT NOT NULL,
+    hash    TEXT NOT NULL,
+    type    TEXT NOT NULL,
+    line    BLOB NOT NULL,
+    PRIMARY KEY (replica, hash)
+) STRICT, WITHOUT ROWID;
+"""
+
 _SEEN = """
 -- The text of a problem that a person said they have seen: it is shown again when the text is another.
 ALTER TABLE problems ADD COLUMN seen TEXT;
 """
 
-MIGRATIONS: tuple[str, ...] = (core.MAILBOXES, _FIRST, core.HOST, _SHARED, _HANDED_ON, _SEEN)
+_MEMORY = """
+-- What each op wrote to an entry of the team's memory, to be merged in the order of their clocks.
+CREATE TABLE memory_writes (
+    memory      TEXT NOT NULL,
+    ms          INTEGER NOT NULL,
+    counter     INTEGER NOT NULL,
+    replica     TEXT NOT NULL,
+    seq         INTEGER NOT NULL,
+    claim       TEXT NOT NULL,  -- the trust its publisher asserts
+    author      TEXT,           -- who wrote it, where that is told
+    fields_json TEXT NOT NULL,
+    PRIMARY KEY (memory, ms, counter, replica)
+) STRICT, WITHOUT ROWID;
+
+-- Entries that were written to since it was last looked whether a write waits for a decision.
+CREATE TABLE memory_unjudged (
+    memory TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
+-- What was written to memory here: of the team's until it is published, else for good.
+CREATE TABLE memory_changes (
+    position    INTEGER PRIMARY KEY,
+    memory      TEXT NOT NULL,
+    scope       TEXT NOT NULL,
+    author      TEXT NOT NULL,
+    at          TEXT NOT NULL,
+    fields_json TEXT NOT NULL
+) STRICT;
+CREATE INDEX memory_changes_of_entry ON memory_changes (memory, position);
+CREATE INDEX memory_changes_of_team ON memory_changes (memory) WHERE scope = 'team';
+
+-- Changes of memory that wait for this host's person, or did: those of this host, and teammates' ops that no human
+-- stands behind.
+CREATE TABLE memory_proposals (
+    id           TEXT PRIMARY KEY,
+    memory       TEXT NOT NULL,
+    action       TEXT NOT NULL,
+    scope        TEXT NOT NULL,
+    kind         TEXT NOT NULL,
+    author       TEXT,
+    made_at      TEXT NOT NULL,
+    state        TEXT NOT NULL,
+    gate         TEXT,          -- NULL until it is raised
+    changes_json TEXT,          -- of a proposal of this host
+    replica      TEXT,          -- of a teammate's op
+    seq          INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memory_proposals_of_entry ON memory_proposals (memory);
+CREATE INDEX memory_proposals_by_state ON memory_proposals (state, replica);
+CREATE UNIQUE INDEX memory_proposals_of_op ON memory_proposals (replica, seq) WHERE replica IS NOT NULL;
+
+-- What a program's idempotency key stands for: an entry, or a proposal.
+CREATE TABLE memory_keys (
+    author TEXT NOT NULL,
+    key    TEXT NOT NULL,
+    made   TEXT NOT NULL,
+    PRIMARY KEY (author, key)
+) STRICT, WITHOUT ROWID;
+
+-- Ops of the type were kept unread until now: the next pass reads all again.
+DELETE FROM meta WHERE name = 'tip';
+"""
+
+_DOCS = """
+-- Revisions of documents that folded ops carry, without their bodies, which stay in the ops.
+CREATE TABLE doc_revisions (
+    replica      TEXT NOT NULL,
+    seq          INTEGER NOT NULL,
+    hlc          TEXT NOT NULL,
+    doc          TEXT NOT NULL,
+    by_          TEXT NOT NULL,
+    rev          TEXT NOT NULL,
+    parents_json TEXT NOT NULL,
+    title        TEXT NOT NULL,
+    size         INTEGER NOT NULL,
+    hash         TEXT NOT NULL,
+    author       TEXT NOT NULL,
+    approved_by  TEXT,  -- the person who stands behind it, where its publisher speaks for them
+    cause        TEXT NOT NULL,
+    summary      TEXT NOT NULL,
+    created_at   TEXT NOT NULL,
+    task         TEXT,
+    PRIMARY KEY (replica, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX doc_revisions_of ON doc_revisions (doc);
+
+-- What folded ops say of documents beside their revisions; NULL for what they do not say.
+CREATE TABLE doc_notes (
+    replica      TEXT NOT NULL,
+    seq          INTEGER NOT NULL,
+    hlc          TEXT NOT NULL,
+    doc          TEXT NOT NULL,
+    by_          TEXT NOT NULL,
+    removes      INTEGER NOT NULL,
+    slug         TEXT,
+    status       TEXT,
+    links_json   TEXT,
+    aliases_json TEXT NOT NULL,
+    review       TEXT,  -- a revision that a person has approved of
+    PRIMARY KEY (replica, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX doc_notes_of ON doc_notes (doc);
+
+-- What was said of documents here and is not published yet, as the bodies of the ops to come.
+CREATE TABLE doc_unpublished (
+    id        INTEGER PRIMARY KEY,
+    session   TEXT,  -- the session that wrote it, which others must hear of first
+    body_json TEXT NOT NULL
+) STRICT;
+
+-- Revisions that an agent or a session of this machine proposes, until its person decides.
+CREATE TABLE doc_proposals (
+    rev       TEXT PRIMARY KEY,
+    body_json TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The revision that each file was written from, or became.
+CREATE TABLE doc_files (
+    path BLOB PRIMARY KEY,
+    doc  TEXT NOT NULL,
+    rev  TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+
+_OBSERVING = """
+-- Whether whoever uses the invite is let in to read along only.
+ALTER TABLE invites ADD COLUMN observer INTEGER NOT NULL DEFAULT 0;
+"""
+
+MIGRATIONS: tuple[str, ...] = (
+    core.MAILBOXES,
+    _FIRST,
+    core.HOST,
+    _SHARED,
+    _HANDED_ON,
+    _TAKEN_BACK,
+    _SEEN,
+    _MEMORY,
+    _DOCS,
+    _OBSERVING,
+)
