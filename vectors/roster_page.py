@@ -8,8 +8,17 @@ from itertools import product
 from pathlib import Path
 from typing import Final
 
-from vectors.authoring.contests import Actor, Contest, Kind, circle, circles, fold, told, with_a_third
-from vectors.federation_steps import fold_ops
+from vectors.adapter.federation.rosters import fold_ops
+from vectors.authoring.federation.contests import (
+    Actor,
+    Contest,
+    Kind,
+    circle,
+    circles,
+    fold,
+    told,
+    with_a_third,
+)
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "roster.md"
 BEGIN, END = "<!-- tables of {} -->", "<!-- end of the tables of {} -->"

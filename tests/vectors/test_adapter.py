@@ -61,9 +61,9 @@ def run_command(monkeypatch: pytest.MonkeyPatch, said: bytes, *arguments: str) -
     return main.run(["conformance-adapter", *arguments])
 
 
-def test_hello_declares_two_classes_both_profiles_and_every_gate_type() -> None:
+def test_hello_declares_its_classes_both_profiles_and_every_gate_type() -> None:
     (hello,) = talk(HELLO)
-    assert hello["classes"] == ["envelope", "host-core"]
+    assert hello["classes"] == ["envelope", "host-core", "federation"]
     assert hello["profiles"] == ["core", "dispatch"]
     assert sorted(hello["capabilities"]) == ["implicit-members", "muted-senders"]
     assert hello["systemAddress"] == "agent:dispatch"

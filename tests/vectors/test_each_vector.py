@@ -11,14 +11,14 @@ import pytest
 from core.address import CORE, DISPATCH, Grammar
 from tests.conftest import PUBLIC_VECTORS
 from tests.vectors.in_process import run
-from vectors.adapter.run import CLASSES
+from vectors.adapter.run import CLASSES, FEDERATION
 from vectors.runner.files import OWN, read_vectors
 from vectors.runner.running import Outcome
 from vectors.runner.vector import Vector
 
 
 def _cases() -> list[tuple[Vector, Grammar]]:
-    found = read_vectors(OWN)
+    found = read_vectors(*OWN)
     folder = os.environ.get(PUBLIC_VECTORS)
     if folder:
         found += read_vectors(Path(folder) / "kit" / "vectors")
@@ -27,7 +27,7 @@ def _cases() -> list[tuple[Vector, Grammar]]:
         (vector, grammar)
         for vector in found
         if vector.vector_class in CLASSES
-        for grammar in grammars[vector.profile]
+        for grammar in ((DISPATCH,) if vector.vector_class == FEDERATION else grammars[vector.profile])
     ]
 
 

@@ -13,7 +13,7 @@ from vectors.runner.files import OWN, read_vectors
 from vectors.runner.running import Outcome
 
 FAULTS: Final = read_faults()
-VECTORS: Final = {vector.id: vector for vector in read_vectors(OWN)}
+VECTORS: Final = {vector.id: vector for vector in read_vectors(*OWN)}
 
 WITHOUT: Final[Mapping[str, str]] = {
     "core/__init__.py": "no code",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from vectors.authoring.contests import Kind, contests, with_a_third
+from vectors.authoring.federation.contests import Kind, contests, with_a_third
 from vectors.roster_page import PAGE, filled
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "federation"

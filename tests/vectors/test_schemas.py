@@ -20,6 +20,7 @@ from core.address import SCHEMES
 from core.message import Message
 from tests.conftest import PUBLIC_VECTORS
 from vectors.adapter.lines import converse
+from vectors.adapter.run import CLASSES
 from vectors.authoring.schemas import FOLDER, contents
 from vectors.registries import Status, registries
 from vectors.runner import vector_shape
@@ -27,6 +28,7 @@ from vectors.runner.document import FEDERATED_FIELDS, MESSAGE_FIELDS, VERSION
 from vectors.runner.shape import ShapeError
 
 KIT = FOLDER.parent / "kit"
+FEDERATION = FOLDER.parent / "federation"
 SCHEMAS: dict[str, Any] = {
     path.name.removesuffix(".schema.json"): json.loads(path.read_text(encoding="utf-8"))
     for path in sorted(FOLDER.glob("*.schema.json"))
@@ -77,7 +79,10 @@ def _public() -> list[Any]:
     return _files(Path(folder) / "kit" / "vectors") if folder else []
 
 
-OWN = _files(KIT)
+OWN = [
+    *_files(KIT),
+    *(json.loads(path.read_text(encoding="utf-8")) for path in sorted(FEDERATION.glob("*.json"))),
+]
 PUBLIC = _public()
 
 
@@ -213,7 +218,7 @@ def test_a_runnable_vector_has_no_then() -> None:
 def _exchange() -> Iterator[tuple[str, Any]]:
     """The lines of a real exchange about every vector this project's adapter runs, each with its definition."""
     asked: list[tuple[str, Any]] = [("runnerHello", {"dmp": "hello", "kit": VERSION})]
-    for class_ in ("envelope", "host-core"):
+    for class_ in CLASSES:
         for vector in _vectors(OWN + PUBLIC, class_):
             runnable = {name: value for name, value in vector.items() if name != "then"}
             text = (

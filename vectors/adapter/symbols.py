@@ -56,6 +56,9 @@ class Symbols:
         sent = [
             message.id
             for message in messages()
-            if message.sender == self._system and message.kind == kind and message.id not in known
+            if message.sender == self._system
+            and message.origin is None
+            and message.kind == kind
+            and message.id not in known
         ]
         return sent[number - 1] if 1 <= number <= len(sent) else None

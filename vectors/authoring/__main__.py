@@ -1,6 +1,7 @@
 """Write every file that a module here states: `python -m vectors.authoring`."""
 
-from vectors.authoring import files, host_files, schemas
+from vectors.authoring import host_files, schemas
+from vectors.authoring.federation import files
 
 if __name__ == "__main__":
     files.write()

@@ -10,12 +10,25 @@ from typing import Final
 from core.address import MAX_ADDRESS_BYTES, MAX_PART_BYTES
 from core.message import Via
 from core.validate import MAX_CHOICES, MAX_RECIPIENTS, MAX_REFS
+from vectors.authoring.federation import schema as federation
 from vectors.authoring.kit import KIT, Json
 from vectors.authoring.layout import write_json
+from vectors.authoring.schema_parts import (
+    ANYTHING,
+    COUNT,
+    FLAG,
+    TEXT,
+    list_of,
+    map_of,
+    one_of,
+    or_null,
+    record,
+)
 from vectors.registries import GateType, Status, registries
 from vectors.runner.document import (
     CAPABILITIES,
     FEDERATED_FIELDS,
+    FEDERATION,
     HOOKS,
     LEVELS,
     MESSAGE_FIELDS,
@@ -24,11 +37,6 @@ from vectors.runner.document import (
 )
 
 FOLDER: Final = Path(__file__).parent.parent / "schemas"
-
-TEXT: Final[Json] = {"type": "string"}
-FLAG: Final[Json] = {"type": "boolean"}
-COUNT: Final[Json] = {"type": "integer", "minimum": 0}
-ANYTHING: Final = True
 
 _IDENTIFIER: Final = "[a-z0-9][a-z0-9._-]*"
 _PART: Final = f"[a-z0-9][a-z0-9._-]{{0,{MAX_PART_BYTES - 1}}}"
@@ -51,33 +59,6 @@ def _shared(name: str) -> Json:
 
 def _here(name: str) -> Json:
     return {"$ref": f"#/$defs/{name}"}
-
-
-def _one_of(*values: str) -> Json:
-    return {"enum": list(values)}
-
-
-def _or_null(shape: Json) -> Json:
-    return {"anyOf": [shape, {"type": "null"}]}
-
-
-def _list(shape: object, **more: int | bool) -> Json:
-    return {"type": "array", "items": shape, **more}
-
-
-def _map(shape: object) -> Json:
-    return {"type": "object", "additionalProperties": shape}
-
-
-def _record(required: Json, optional: Json | None = None, **more: object) -> Json:
-    """An object of these members and no others."""
-    return {
-        "type": "object",
-        "required": list(required),
-        "properties": {**required, **(optional or {})},
-        "additionalProperties": False,
-        **more,
-    }
 
 
 IDENTIFIER: Final = _shared("identifier")
@@ -112,19 +93,19 @@ _DEFS: Final[Json] = {
 _FIELDS: Final[Json] = {
     "id": _here("identifier"),
     "thread": _here("identifier"),
-    "replyTo": _or_null(_here("identifier")),
+    "replyTo": or_null(_here("identifier")),
     "from": _here("address"),
     "session": TEXT,
-    "to": _list(_here("address"), minItems=1),
+    "to": list_of(_here("address"), minItems=1),
     "kind": _here("kind"),
     "body": TEXT,
-    "refs": _list(REF),
+    "refs": list_of(REF),
     "data": ANYTHING,
     "urgent": FLAG,
     "blocking": FLAG,
-    "choices": _list(TEXT),
+    "choices": list_of(TEXT),
     "choice": TEXT,
-    "wake": _one_of("none", "request"),
+    "wake": one_of("none", "request"),
     "createdAt": _here("timestamp"),
     "origin": TEXT,
     "hlc": TEXT,
@@ -137,7 +118,7 @@ def message() -> Json:
     return _schema(
         "message",
         "A stored message",
-        **_record(
+        **record(
             {name: shape for name, shape in _FIELDS.items() if name not in _NOT_ALWAYS},
             {name: _FIELDS[name] for name in _NOT_ALWAYS},
         ),
@@ -153,18 +134,18 @@ def send_input() -> Json:
         type="object",
         required=["to", "kind", "body"],
         properties={
-            "to": _list(TEXT, minItems=1, maxItems=MAX_RECIPIENTS),
+            "to": list_of(TEXT, minItems=1, maxItems=MAX_RECIPIENTS),
             "kind": KIND,
             "body": TEXT,
             "replyTo": {"type": ["string", "null"]},
             "session": TEXT,
-            "refs": _list(REF, maxItems=MAX_REFS),
+            "refs": list_of(REF, maxItems=MAX_REFS),
             "data": ANYTHING,
             "urgent": FLAG,
             "blocking": FLAG,
-            "choices": _list(TEXT, minItems=1, maxItems=MAX_CHOICES, uniqueItems=True),
+            "choices": list_of(TEXT, minItems=1, maxItems=MAX_CHOICES, uniqueItems=True),
             "choice": TEXT,
-            "wake": _one_of("none", "request"),
+            "wake": one_of("none", "request"),
             "idempotencyKey": TEXT,
         },
     )
@@ -186,14 +167,14 @@ def delivery() -> Json:
     return _schema(
         "delivery",
         "One recipient's record of one message",
-        **_record(
+        **record(
             {
                 "id": IDENTIFIER,
                 "message": IDENTIFIER,
                 "recipient": ADDRESS,
-                "session": _or_null(ADDRESS),
-                "via": _one_of(*Via),
-                "state": _one_of(
+                "session": or_null(ADDRESS),
+                "via": one_of(*Via),
+                "state": one_of(
                     *(
                         state.value
                         for state in registries().delivery_states
@@ -209,7 +190,7 @@ _HOLDS: Final[Json] = {
     "string": TEXT,
     "boolean": FLAG,
     "true": {"const": True},
-    "string[]": _list({"type": "string", "minLength": 1}, minItems=1),
+    "string[]": list_of({"type": "string", "minLength": 1}, minItems=1),
     "address": ADDRESS,
     "message id": IDENTIFIER,
     "session id": IDENTIFIER,
@@ -239,63 +220,60 @@ def _gate(gate: GateType) -> Json:
     }
 
 
-_AS: Final = _record({"address": TEXT, "canDecide": FLAG})
-_ORIGIN: Final = _one_of("local", "received")
-_STATUS: Final = _one_of("pending", "approved", "revoked")
-_RULING: Final = _one_of("allow", "ask", "deny")
-_CHANNEL: Final = _record({"name": TEXT, "members": _list(TEXT)})
+_AS: Final = record({"address": TEXT, "canDecide": FLAG})
+_ORIGIN: Final = one_of("local", "received")
+_STATUS: Final = one_of("pending", "approved", "revoked")
+_RULING: Final = one_of("allow", "ask", "deny")
+_CHANNEL: Final = record({"name": TEXT, "members": list_of(TEXT)})
 _WAKE_RESULT: Final[Json] = {
     "anyOf": [
-        _record({"ok": {"const": True}, "session": TEXT}),
-        _record({"ok": {"const": False}, "reason": TEXT}),
+        record({"ok": {"const": True}, "session": TEXT}),
+        record({"ok": {"const": False}, "reason": TEXT}),
     ]
 }
-_ROW: Final = _record(
+_ROW: Final = record(
     {"id": TEXT}, {name: ANYTHING for name in (*MESSAGE_FIELDS, *FEDERATED_FIELDS) if name != "id"}
 )
 
-_GIVEN: Final = _record(
-    {},
-    {
-        "clock": TIMESTAMP,
-        "seed": {"type": "number"},
-        "workItems": _list(_record({"id": TEXT}, {"liveSession": _or_null(TEXT), "sessions": _list(TEXT)})),
-        "auxSessions": _list(TEXT),
-        "agents": _list(_record({"address": TEXT, "status": _STATUS}, {"muted": FLAG})),
-        "channels": _list(_CHANNEL),
-        "implicit": _map(_list(TEXT)),
-        "owner": TEXT,
-        "rulings": _map(_RULING),
-        "wakeResults": _map(_WAKE_RESULT),
-        "failPush": _list(TEXT),
-        "failOnAnswered": FLAG,
-        "limits": _record({}, {"urgentPerHour": COUNT, "agentTurnsPerThreadPerHour": COUNT}),
-        "external": _map(_one_of("client", "peer")),
-        "store": _record(
-            {},
-            {
-                "messages": _list(_ROW),
-                "deliveries": _list(
-                    _record(
-                        {"id": TEXT, "message": TEXT, "recipient": TEXT, "state": TEXT},
-                        {"session": _or_null(TEXT), "via": TEXT},
-                    )
-                ),
-                "appliedGates": _list(TEXT),
-            },
-        ),
-    },
-)
+_GIVEN: Final[Json] = {
+    "clock": TIMESTAMP,
+    "seed": {"type": "number"},
+    "workItems": list_of(record({"id": TEXT}, {"liveSession": or_null(TEXT), "sessions": list_of(TEXT)})),
+    "auxSessions": list_of(TEXT),
+    "agents": list_of(record({"address": TEXT, "status": _STATUS}, {"muted": FLAG})),
+    "channels": list_of(_CHANNEL),
+    "implicit": map_of(list_of(TEXT)),
+    "owner": TEXT,
+    "rulings": map_of(_RULING),
+    "wakeResults": map_of(_WAKE_RESULT),
+    "failPush": list_of(TEXT),
+    "failOnAnswered": FLAG,
+    "limits": record({}, {"urgentPerHour": COUNT, "agentTurnsPerThreadPerHour": COUNT}),
+    "external": map_of(one_of("client", "peer")),
+    "store": record(
+        {},
+        {
+            "messages": list_of(_ROW),
+            "deliveries": list_of(
+                record(
+                    {"id": TEXT, "message": TEXT, "recipient": TEXT, "state": TEXT},
+                    {"session": or_null(TEXT), "via": TEXT},
+                )
+            ),
+            "appliedGates": list_of(TEXT),
+        },
+    ),
+}
 
 _CHANGES: Final[Json] = {
-    "startSession": _record({"workItem": TEXT, "session": TEXT}),
-    "endSession": _record({"workItem": TEXT}),
-    "ruling": _record({"target": TEXT, "ruling": _RULING}),
-    "wakeResult": _record({"target": TEXT, "result": _WAKE_RESULT}),
-    "failPush": _list(TEXT),
+    "startSession": record({"workItem": TEXT, "session": TEXT}),
+    "endSession": record({"workItem": TEXT}),
+    "ruling": record({"target": TEXT, "ruling": _RULING}),
+    "wakeResult": record({"target": TEXT, "result": _WAKE_RESULT}),
+    "failPush": list_of(TEXT),
     "failOnAnswered": FLAG,
     "advanceMs": {"type": "number"},
-    "agentStatus": _record({"address": TEXT, "status": _STATUS}),
+    "agentStatus": record({"address": TEXT, "status": _STATUS}),
 }
 
 _STEPS: Final[dict[str, tuple[Json, Json]]] = {
@@ -303,7 +281,7 @@ _STEPS: Final[dict[str, tuple[Json, Json]]] = {
     "reply": ({"as": _AS, "message": TEXT, "input": ANYTHING}, {}),
     "close": ({"question": TEXT, "reason": TEXT}, {}),
     "markRead": ({"message": TEXT, "recipient": TEXT}, {}),
-    "inbox": ({"recipient": TEXT}, {"states": _list(TEXT)}),
+    "inbox": ({"recipient": TEXT}, {"states": list_of(TEXT)}),
     "thread": ({"thread": TEXT}, {}),
     "canRead": ({"message": TEXT, "as": _AS}, {}),
     "openBlocking": ({}, {}),
@@ -313,62 +291,69 @@ _STEPS: Final[dict[str, tuple[Json, Json]]] = {
     "recover": ({}, {}),
     "parseAddress": ({"input": ANYTHING}, {}),
     "validate": ({"as": _AS, "input": ANYTHING}, {"replyTarget": TEXT, "origin": _ORIGIN}),
-    "render": ({"message": TEXT}, {"form": _one_of("push", "digest"), "external": FLAG}),
-    "a2a.validate": ({"extension": _one_of("envelope", "work"), "raw": ANYTHING}, {}),
-    "a2a.project": ({"facts": _map(ANYTHING)}, {}),
+    "render": ({"message": TEXT}, {"form": one_of("push", "digest"), "external": FLAG}),
+    "a2a.validate": ({"extension": one_of("envelope", "work"), "raw": ANYTHING}, {}),
+    "a2a.project": ({"facts": map_of(ANYTHING)}, {}),
     "a2a.inbound": (
         {"as": TEXT, "envelope": ANYTHING, "body": ANYTHING},
-        {"parts": _list(ANYTHING), "answers": TEXT},
+        {"parts": list_of(ANYTHING), "answers": TEXT},
     ),
-    "world": ({"change": _record({}, _CHANGES, minProperties=1, maxProperties=1)}, {}),
+    "world": ({"change": record({}, _CHANGES, minProperties=1, maxProperties=1)}, {}),
 }
 """The members of each step, required and optional (section 12.4.3)."""
 
 _CALL: Final[Json] = {
     "anyOf": [
-        _record({"hook": {"const": hook}, **dict.fromkeys(members, TEXT)}) for hook, members in HOOKS.items()
+        record({"hook": {"const": hook}, **dict.fromkeys(members, TEXT)}) for hook, members in HOOKS.items()
     ]
 }
 
-_OUTCOME: Final[Json] = {
-    "anyOf": [
-        _record({"ok": {"const": True}}, {"result": _map(ANYTHING)}),
-        _record({"ok": {"const": False}, "error": _record({"code": TEXT}, {"field": TEXT})}),
-    ]
+
+def _outcome(*about: str) -> Json:
+    """An outcome whose error may have these members besides its code."""
+    return {
+        "anyOf": [
+            record({"ok": {"const": True}}, {"result": map_of(ANYTHING)}),
+            record({"ok": {"const": False}, "error": record({"code": TEXT}, dict.fromkeys(about, TEXT))}),
+        ]
+    }
+
+
+_THEN: Final[Json] = {
+    "messages": list_of(_ROW),
+    "noOtherMessages": FLAG,
+    "deliveries": list_of(
+        record({"message": TEXT, "recipient": TEXT}, {"via": TEXT, "state": TEXT, "session": or_null(TEXT)})
+    ),
+    "noDeliveries": list_of(TEXT),
+    "calls": list_of(_here("call")),
+    "callsInclude": list_of(_here("call")),
+    "gateEffects": list_of(TEXT),
+    "voided": list_of(TEXT),
+    "channels": list_of(_CHANNEL),
+    "render": list_of(record({"step": COUNT, "text": TEXT})),
 }
 
-_THEN: Final = _record(
-    {},
-    {
-        "steps": _list(_or_null(_here("outcome"))),
-        "messages": _list(_ROW),
-        "noOtherMessages": FLAG,
-        "deliveries": _list(
-            _record(
-                {"message": TEXT, "recipient": TEXT}, {"via": TEXT, "state": TEXT, "session": _or_null(TEXT)}
-            )
-        ),
-        "noDeliveries": _list(TEXT),
-        "calls": _list(_here("call")),
-        "callsInclude": _list(_here("call")),
-        "gateEffects": _list(TEXT),
-        "voided": _list(TEXT),
-        "channels": _list(_CHANNEL),
-        "render": _list(_record({"step": COUNT, "text": TEXT})),
-    },
-)
-
-_RUNNABLE: Final[Json] = {
+_OF_ANY_CLASS: Final[Json] = {
     "id": {"type": "string", "pattern": r"^[a-z0-9]+(\.[a-z0-9-]+){2}$"},
     "title": {"type": "string", "minLength": 1},
-    "class": _one_of(*PREFIXES),
-    "level": _one_of(*LEVELS),
-    "profile": _one_of(*PROFILES),
-    "sections": _list({"type": "string", "pattern": r"^([0-9]+|[A-F])(\.[0-9]+)*$"}, minItems=1),
-    "given": _here("given"),
-    "when": _list(_here("step"), minItems=1),
+    "level": one_of(*LEVELS),
+    "profile": one_of(*PROFILES),
+    "sections": list_of({"type": "string", "pattern": r"^([0-9]+|[A-F])(\.[0-9]+)*$"}, minItems=1),
 }
-_OPTIONAL: Final[Json] = {"capability": _one_of(*CAPABILITIES), "tags": _list(TEXT)}
+_RUNNABLE: Final[Json] = {
+    **_OF_ANY_CLASS,
+    "class": one_of(*(name for name in PREFIXES if name != FEDERATION)),
+    "given": _here("given"),
+    "when": list_of(_here("step"), minItems=1),
+}
+_OF_FEDERATION: Final[Json] = {
+    **_OF_ANY_CLASS,
+    "class": {"const": FEDERATION},
+    "given": _here("federationGiven"),
+    "when": list_of(_here("federationStep"), minItems=1),
+}
+_OPTIONAL: Final[Json] = {"capability": one_of(*CAPABILITIES), "tags": list_of(TEXT)}
 _ONLY_MAY_HAS_A_CAPABILITY: Final[Json] = {
     "if": {"properties": {"level": {"const": "MAY"}}},
     "then": {"required": ["capability"]},
@@ -381,37 +366,58 @@ def vector() -> Json:
     return _schema(
         "vector",
         "A file of vectors",
-        **_record(
+        **record(
             {
                 "kit": {"type": "string", "pattern": r"^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$"},
-                "class": _one_of(*PREFIXES),
+                "class": one_of(*PREFIXES),
                 "area": {"type": "string", "pattern": "^[a-z0-9-]+$"},
-                "vectors": _list(_here("vector")),
+                "vectors": list_of(_here("vector")),
             }
         ),
         **{
             "$defs": {
-                "vector": _record(
-                    {**_RUNNABLE, "then": _here("then")}, _OPTIONAL, **_ONLY_MAY_HAS_A_CAPABILITY
-                ),
-                "runnable": _record(_RUNNABLE, _OPTIONAL, **_ONLY_MAY_HAS_A_CAPABILITY),
-                "given": _GIVEN,
-                "step": {
+                "vector": {
                     "anyOf": [
-                        _record({"op": {"const": op}, **required}, optional)
-                        for op, (required, optional) in _STEPS.items()
+                        _vector({**_RUNNABLE, "then": _here("then")}),
+                        _vector({**_OF_FEDERATION, "then": _here("federationThen")}),
                     ]
                 },
-                "then": _THEN,
-                "outcome": _OUTCOME,
+                "runnable": {"anyOf": [_vector(_RUNNABLE), _vector(_OF_FEDERATION)]},
+                "given": record({}, _GIVEN),
+                "federationGiven": record({}, {**_GIVEN, **federation.GIVEN}),
+                "step": _any_step(_STEPS),
+                "federationStep": {"anyOf": [_here("step"), _any_step(federation.STEPS)]},
+                "then": record({}, {"steps": list_of(or_null(_here("outcome"))), **_THEN}),
+                "federationThen": record(
+                    {},
+                    {
+                        "steps": list_of(or_null(_here("reasonedOutcome"))),
+                        **_THEN,
+                        **federation.THEN,
+                    },
+                ),
+                "outcome": _outcome("field"),
+                "reasonedOutcome": _outcome("field", "reason"),
                 "call": _CALL,
             }
         },
     )
 
 
+def _vector(members: Json) -> Json:
+    return record(members, _OPTIONAL, **_ONLY_MAY_HAS_A_CAPABILITY)
+
+
+def _any_step(steps: dict[str, tuple[Json, Json]]) -> Json:
+    return {
+        "anyOf": [
+            record({"op": {"const": op}, **required}, optional) for op, (required, optional) in steps.items()
+        ]
+    }
+
+
 def _line(word: str, required: Json, optional: Json | None = None) -> Json:
-    return _record({"dmp": {"const": word}, **required}, optional)
+    return record({"dmp": {"const": word}, **required}, optional)
 
 
 def adapter() -> Json:
@@ -422,14 +428,14 @@ def adapter() -> Json:
         "hello": _line(
             "hello",
             {
-                "implementation": _record({"name": TEXT, "version": TEXT}),
-                "classes": _list(_one_of(*PREFIXES), minItems=1, uniqueItems=True),
-                "profiles": _list(_one_of(*PROFILES), minItems=1, uniqueItems=True),
-                "capabilities": _list(_one_of(*CAPABILITIES), uniqueItems=True),
+                "implementation": record({"name": TEXT, "version": TEXT}),
+                "classes": list_of(one_of(*PREFIXES), minItems=1, uniqueItems=True),
+                "profiles": list_of(one_of(*PROFILES), minItems=1, uniqueItems=True),
+                "capabilities": list_of(one_of(*CAPABILITIES), uniqueItems=True),
                 "systemAddress": ADDRESS,
-                "gateTypes": {**_list(TEXT, uniqueItems=True), "contains": {"const": "wake"}},
-                "render": _record(
-                    {"quotePrefix": TEXT, "header": TEXT, "hostLines": _list(TEXT), "digestLead": TEXT}
+                "gateTypes": {**list_of(TEXT, uniqueItems=True), "contains": {"const": "wake"}},
+                "render": record(
+                    {"quotePrefix": TEXT, "header": TEXT, "hostLines": list_of(TEXT), "digestLead": TEXT}
                 ),
             },
         ),
@@ -438,15 +444,16 @@ def adapter() -> Json:
             "observation",
             {
                 "id": TEXT,
-                "steps": _list({"$ref": of_vectors + "outcome"}),
-                "messages": _list({"$ref": "message.schema.json"}),
-                "deliveries": _list({"$ref": "delivery.schema.json"}),
-                "calls": _list({"$ref": of_vectors + "call"}),
-                "gateEffects": _list(IDENTIFIER),
-                "voided": _list(IDENTIFIER),
-                "channels": _list(_CHANNEL),
-                "render": _list(_record({"step": COUNT, "text": TEXT})),
+                "steps": list_of({"$ref": of_vectors + "reasonedOutcome"}),
+                "messages": list_of({"$ref": "message.schema.json"}),
+                "deliveries": list_of({"$ref": "delivery.schema.json"}),
+                "calls": list_of({"$ref": of_vectors + "call"}),
+                "gateEffects": list_of(IDENTIFIER),
+                "voided": list_of(IDENTIFIER),
+                "channels": list_of(_CHANNEL),
+                "render": list_of(record({"step": COUNT, "text": TEXT})),
             },
+            {"remote": list_of(federation.REMOTE_ROW)},
         ),
         "unsupported": _line("unsupported", {"id": TEXT, "reason": TEXT}),
         "bye": _line("bye", {}),

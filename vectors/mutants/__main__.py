@@ -44,7 +44,7 @@ def main(names: Sequence[str]) -> int:
 
 def _judged(fault: Fault) -> tuple[Fault, str | None]:
     """Return a fault with what catches it now, and the public vector that would where none of the own does."""
-    own = sorted(read_vectors(OWN), key=lambda vector: vector.id not in fault.caught_by)
+    own = sorted(read_vectors(*OWN), key=lambda vector: vector.id not in fault.caught_by)
     caught = replace(fault, caught_by=tuple(islice(_catching(fault, own), RECORDED)))
     public = os.environ.get(PUBLIC_VECTORS)
     if caught.caught_by or not public:

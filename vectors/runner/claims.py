@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from vectors.runner.attestation import Attestation
-from vectors.runner.document import CLAIMED_VERSION
+from vectors.runner.document import CLAIMED_VERSION, FEDERATION
 from vectors.runner.hello import Hello
 from vectors.runner.running import Outcome, Result
 from vectors.runner.vector import Vector
@@ -23,6 +23,7 @@ class Claim(StrEnum):
     CORE = "core"
     DISPATCH_PROFILE = "dispatch-profile"
     A2A_BINDING = "a2a-binding"
+    FEDERATION = "federation"
 
 
 _TITLES: Final = {
@@ -31,12 +32,17 @@ _TITLES: Final = {
     Claim.DISPATCH_PROFILE: "Dispatch profile",
     Claim.A2A_BINDING: "A2A binding",
 }
+"""What passed claims are quoted as."""
+
+EXPERIMENTAL: Final = (Claim.FEDERATION,)
+"""Claims that the document reserves and does not make yet: they are judged, and never quoted (section 12.1)."""
 
 _CLASSES: Final = {
     Claim.ENVELOPE: ("envelope",),
     Claim.CORE: ("envelope", "host-core"),
     Claim.DISPATCH_PROFILE: ("envelope", "host-core"),
     Claim.A2A_BINDING: ("envelope", "host-core", "a2a-binding"),
+    Claim.FEDERATION: (FEDERATION,),
 }
 """The classes that each claim judges."""
 
@@ -76,7 +82,7 @@ class Rules:
         """Whether a claim judges a vector."""
         if vector.vector_class not in _CLASSES[claim]:
             return False
-        if vector.profile == "core" or claim is Claim.DISPATCH_PROFILE:
+        if vector.profile == "core" or claim in (Claim.DISPATCH_PROFILE, Claim.FEDERATION):
             return True
         # The union rule: beside a Dispatch-profile claim, the binding's dispatch-profile vectors count too.
         return (
@@ -126,8 +132,12 @@ class Rules:
 
 
 def wording(verdicts: Sequence[Verdict], *, deviates: bool) -> str | None:
-    """Return what an implementation may say of itself; None when no claim passed."""
-    passed = [_TITLES[each.claim] for each in verdicts if each.status is Status.PASS]
+    """Return what an implementation may say of itself; None when no claim passed that may be quoted."""
+    passed = [
+        _TITLES[each.claim]
+        for each in verdicts
+        if each.status is Status.PASS and each.claim not in EXPERIMENTAL
+    ]
     if not passed:
         return None
     with_deviations = " with declared deviations" if deviates else ""

@@ -11,6 +11,9 @@ CLAIMED_VERSION: Final = "1.0"
 PREFIXES: Final = {"envelope": "env", "host-core": "core", "a2a-binding": "a2a", "federation": "fed"}
 """The first part of a vector's id, by its class (section 12.4.1); the order is that of reports."""
 
+FEDERATION: Final = "federation"
+"""The class that section 12.1 reserves for Appendix F, whose vectors have steps of their own."""
+
 LEVELS: Final = ("MUST", "SHOULD", "MAY")
 PROFILES: Final = ("core", "dispatch")
 CAPABILITIES: Final = ("implicit-members", "muted-senders")

@@ -6,12 +6,14 @@ from typing import Any, Final
 
 from crypto.canonical import JsonError, parse
 from vectors.runner import vector_shape
-from vectors.runner.document import PREFIXES
+from vectors.runner.document import FEDERATION, PREFIXES
 from vectors.runner.shape import ShapeError, anything, listed, matching, one_of, record, sentence
 from vectors.runner.vector import Vector
 
-OWN: Final = Path(__file__).parents[1] / "kit"
-"""The vectors that come with this runner."""
+_HERE: Final = Path(__file__).parents[1]
+
+OWN: Final = (_HERE / "kit", _HERE / FEDERATION)
+"""The vectors that come with this runner: a kit, and a class of its own."""
 
 RETIRED: Final = "retired.json"
 
@@ -48,14 +50,16 @@ def read_json(path: Path) -> Any:
     return parsed.value
 
 
-def read_vectors(directory: Path) -> list[Vector]:
-    """Return every vector of a directory, class by class and file by file in the order of their names.
+def read_vectors(*directories: Path) -> list[Vector]:
+    """Return every vector of some directories, class by class and file by file in the order of their names.
 
-    Raises BadFile for the first file that is malformed, for an id used twice, and for a retired one.
+    Each is a kit, or one class of a kit, as its name says. Raises BadFile for the first file that is malformed, for
+    an id used twice, and for a retired one.
     """
-    taken = dict.fromkeys(_retired(directory), "is retired, and never used again")
+    retired = (name for directory in directories for name in _retired(directory))
+    taken = dict.fromkeys(retired, "is retired, and never used again")
     vectors = []
-    for path in _vector_files(directory):
+    for path in (path for directory in directories for path in _vector_files(directory)):
         for vector in _read_file(path):
             if vector.id in taken:
                 raise BadFile(path, f"the id {vector.id} {taken[vector.id]}")
@@ -65,6 +69,9 @@ def read_vectors(directory: Path) -> list[Vector]:
 
 
 def _vector_files(directory: Path) -> Iterator[Path]:
+    if directory.absolute().name in PREFIXES:
+        yield from (path for path in _files_of_class(directory) if path.name != RETIRED)
+        return
     for folder in _entries(directory):
         if not folder.is_dir():
             continue  # registries, a licence, a page about the kit
@@ -72,11 +79,16 @@ def _vector_files(directory: Path) -> Iterator[Path]:
             raise BadFile(folder, f"is no class of vectors: {', '.join(PREFIXES)}")
     for name in PREFIXES:
         folder = directory / name
-        for path in _entries(folder) if folder.is_dir() else ():
-            if path.is_dir():
-                raise BadFile(path, "is a directory inside a class")
-            if path.suffix == ".json":
-                yield path
+        if folder.is_dir():
+            yield from _files_of_class(folder)
+
+
+def _files_of_class(folder: Path) -> Iterator[Path]:
+    for path in _entries(folder):
+        if path.is_dir():
+            raise BadFile(path, "is a directory inside a class")
+        if path.suffix == ".json":
+            yield path
 
 
 def _entries(directory: Path) -> list[Path]:
@@ -103,9 +115,11 @@ def _read_file(path: Path) -> list[Vector]:
 
 def _vectors(document: Any, path: Path) -> list[Vector]:
     _FILE(document, "")
-    for member, name in (("class", path.parent.name), ("area", path.stem)):
+    for member, name in (("class", path.absolute().parent.name), ("area", path.stem)):
         if document[member] != name:
-            raise ShapeError(member, f"is {document[member]}, and the file is {path.parent.name}/{path.name}")
+            raise ShapeError(
+                member, f"is {document[member]}, and the file is {path.absolute().parent.name}/{path.name}"
+            )
     for index, raw in enumerate(document["vectors"]):
         place = f"vectors[{index}]"
         vector_shape.vector(raw, place)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -45,13 +45,19 @@ class _Case:
             (
                 (message["id"], message["kind"])
                 for message in observation.messages
-                if message["from"] == hello.system_address
+                if self._is_own_systems(message)
             ),
             self._seeded["messages"],
         )
         self._by_id = {message["id"]: message for message in observation.messages}
         named = {self._names.get(symbol) for symbol in symbols.found(vector)}
-        self._named_or_seeded = (named - {None}) | self._seeded["messages"]
+        received = {message["id"] for message in observation.messages if _is_received(message)}
+        self._foreign = {**self._seeded, "messages": self._seeded["messages"] | received}
+        self._named_or_seeded = (
+            (named - {None})
+            | self._seeded["messages"]
+            | received.intersection(symbols.strings(vector["then"]))
+        )
 
     def reasons(self) -> Iterator[str]:
         yield from self._unnamed()
@@ -68,6 +74,10 @@ class _Case:
         for symbol in dict.fromkeys(symbols.found(self._vector["then"])):
             if self._names.get(symbol) is None:
                 yield f"{symbol} names no message"
+
+    def _is_own_systems(self, message: JsonObject) -> bool:
+        """Whether this host's own system address sent a message; another replica's is none here (section F.5)."""
+        return message["from"] == self._hello.system_address and not _is_received(message)
 
     # What `then` may hold
 
@@ -97,30 +107,44 @@ class _Case:
 
     def _no_other_messages(self, wanted: bool) -> Iterator[str]:
         for message in self._seen.messages if wanted else ():
-            is_notice = message["from"] == self._hello.system_address and message["kind"] == "notice"
+            is_notice = self._is_own_systems(message) and message["kind"] == "notice"
             if not is_notice and message["id"] not in self._named_or_seeded:
                 about = {name: message[name] for name in ("id", "from", "to", "kind")}
                 yield f"noOtherMessages: there is another message, {shown(about)}"
 
     def _deliveries(self, expected: list[JsonObject]) -> Iterator[str]:
+        yield from self._rows("deliveries", "delivery", expected, self._seen.deliveries)
+
+    def _rows(
+        self, several: str, one: str, expected: list[JsonObject], seen: Sequence[JsonObject]
+    ) -> Iterator[str]:
+        """Compare the rows of each message that is mentioned: one for each recipient, and no others."""
         for message in dict.fromkeys(row["message"] for row in expected):
             rows = {row["recipient"]: row for row in expected if row["message"] == message}
-            actual = [each for each in self._seen.deliveries if each["message"] == message]
+            actual = [each for each in seen if each["message"] == message]
             counted = Counter(each["recipient"] for each in actual)
             if counted != Counter(rows.keys()):
                 yield (
-                    f"deliveries of {message}: expected one each to {shown(sorted(rows))}, "
+                    f"{several} of {message}: expected one each to {shown(sorted(rows))}, "
                     f"got {shown(sorted(counted.elements()))}"
                 )
             for each in actual:
                 if each["recipient"] in rows:
-                    place = f"delivery of {message} to {each['recipient']}"
+                    place = f"{one} of {message} to {each['recipient']}"
                     yield from differences(rows[each["recipient"]], each, place)
 
     def _no_deliveries(self, expected: list[str]) -> Iterator[str]:
         for each in self._seen.deliveries:
             if each["message"] in expected:
                 yield f"noDeliveries: {each['message']} has one to {each['recipient']}"
+
+    def _remote(self, expected: list[JsonObject]) -> Iterator[str]:
+        yield from self._rows("remote", "remote row", expected, self._seen.remote)
+
+    def _no_remote(self, expected: list[str]) -> Iterator[str]:
+        for each in self._seen.remote:
+            if each["message"] in expected:
+                yield f"noRemote: {each['message']} has one for {each['recipient']}"
 
     def _named_calls(self) -> list[JsonObject]:
         """Return the hook calls that name a named or seeded message."""
@@ -178,11 +202,15 @@ class _Case:
                 yield f"{name}: the id {shown(given)} is there {_times(times)}"
             if not is_identifier(given):
                 yield f"{name}: {shown(given)} is not an identifier of at most 64 bytes"
-            elif is_dispatch and given not in self._seeded[name] and not _DISPATCH_IDS[name].fullmatch(given):
+            elif (
+                is_dispatch and given not in self._foreign[name] and not _DISPATCH_IDS[name].fullmatch(given)
+            ):
                 yield f"{name}: {shown(given)} is not an id of the Dispatch profile (section C.1)"
 
     def _increase(self) -> Iterator[str]:
-        generated = [each["id"] for each in self._seen.messages if each["id"] not in self._seeded["messages"]]
+        generated = [
+            each["id"] for each in self._seen.messages if each["id"] not in self._foreign["messages"]
+        ]
         for earlier, later in pairwise(generated):
             if later.encode("utf-8", "surrogatepass") < earlier.encode("utf-8", "surrogatepass"):
                 yield f"messages: {shown(later)} was created after {shown(earlier)} and sorts before it"
@@ -218,6 +246,8 @@ _CHECKS: Final[dict[str, Callable[[_Case, Any], Iterator[str]]]] = {
     "noOtherMessages": _Case._no_other_messages,
     "deliveries": _Case._deliveries,
     "noDeliveries": _Case._no_deliveries,
+    "remote": _Case._remote,
+    "noRemote": _Case._no_remote,
     "calls": _Case._calls,
     "callsInclude": _Case._calls_include,
     "gateEffects": _Case._gate_effects,
@@ -225,6 +255,11 @@ _CHECKS: Final[dict[str, Callable[[_Case, Any], Iterator[str]]]] = {
     "channels": _Case._channels,
     "render": _Case._render,
 }
+
+
+def _is_received(message: JsonObject) -> bool:
+    """Whether a message came from another replica (section F.4); its id is its origin's."""
+    return message.get("origin") is not None
 
 
 def _set_difference(place: str, expected: list[str], actual: Any) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from crypto.canonical import JsonValue
 from vectors.runner.document import CREATING
+from vectors.runner.federation_shape import REMOTE_ROW
 from vectors.runner.shape import (
     ShapeError,
     anything,
@@ -74,6 +75,7 @@ _OBSERVATION: Final = record(
         "channels": listed(record({"name": text, "members": listed(text)}, open_ended=True)),
         "render": listed(record({"step": count, "text": text}, open_ended=True)),
     },
+    {"remote": listed(REMOTE_ROW)},
     open_ended=True,
 )
 
@@ -83,7 +85,8 @@ class Observation:
     """One vector as the implementation ran it.
 
     `created` maps the number of each step that created a message to its id; `rendered` maps the number of
-    each render step that worked to its text.
+    each render step that worked to its text; `remote` are the rows of recipients homed elsewhere (section F.4), of a
+    replica.
     """
 
     steps: Sequence[JsonObject]
@@ -93,6 +96,7 @@ class Observation:
     gate_effects: Sequence[str]
     voided: Sequence[str]
     channels: Sequence[JsonObject]
+    remote: Sequence[JsonObject]
     created: Mapping[int, str]
     rendered: Mapping[int, str]
 
@@ -111,6 +115,7 @@ def read_observation(value: Any, steps: Sequence[JsonObject]) -> Observation:
         gate_effects=value["gateEffects"],
         voided=value["voided"],
         channels=value["channels"],
+        remote=value.get("remote", ()),
         created=_created(steps, outcomes, {message["id"] for message in value["messages"]}),
         rendered=_rendered(steps, outcomes, value["render"]),
     )

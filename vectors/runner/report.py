@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from vectors.runner.attestation import Attestation, Deviation
-from vectors.runner.claims import Claim, Verdict
+from vectors.runner.claims import EXPERIMENTAL, Claim, Verdict
 from vectors.runner.document import VERSION
 from vectors.runner.hello import Hello
 from vectors.runner.running import Outcome, Result
@@ -46,6 +46,9 @@ class Report:
             "runner": self.runner,
             "date": f"{self.moment:%Y-%m-%dT%H:%M:%S}.{self.moment.microsecond // 1000:03d}Z",
         }
+        experimental = [str(each.claim) for each in self.verdicts if each.claim in EXPERIMENTAL]
+        if experimental:
+            document["experimental"] = experimental
         if self.attestation is not None and any(each.claim is Claim.A2A_BINDING for each in self.verdicts):
             document["a2a"] = _attested(self.attestation)
         return document

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from replica.cli import screen as terminal
 from replica.cli.text import escaped
-from vectors.runner.claims import Status, wording
+from vectors.runner.claims import EXPERIMENTAL, Claim, Status, wording
 from vectors.runner.report import Report
 from vectors.runner.running import Outcome, Result
 
@@ -76,7 +76,7 @@ def tell(report: Report, path: Path) -> None:
     _tell_vectors(screen, report.results, path)
     screen.say("")
     for verdict in report.verdicts:
-        screen.say(f"{verdict.claim}: {verdict.status}")
+        screen.say(f"{verdict.claim}: {verdict.status}{_mark(verdict.claim)}")
         screen.say(*(f"  {reason}" for reason in verdict.reasons))
     words = wording(report.verdicts, deviates=bool(report.deviations))
     if words is not None:
@@ -99,6 +99,14 @@ def _tell_vectors(screen: terminal.Screen, results: Sequence[Result], path: Path
     )
     for (outcome, level, reasons), times in left_out.items():
         screen.say("", f"{outcome}  {level}  {times} vector{'s' if times > 1 else ''}", f"  {reasons}")
+
+
+def _mark(claim: Claim) -> str:
+    return (
+        " (experimental: the document reserves this claim, and it may not be quoted)"
+        if claim in EXPERIMENTAL
+        else ""
+    )
 
 
 def _logged(line: str) -> str:

@@ -28,14 +28,14 @@ class Symbol(NamedTuple):
 
 def found(value: JsonValue) -> Iterator[Symbol]:
     """Yield the symbols of messages in the strings of a value, names of members included."""
-    for text in _strings(value):
+    for text in strings(value):
         for match in _SYMBOL.finditer(text):
             yield _symbol(match)
 
 
 def holds(value: JsonValue, symbol: str) -> bool:
     """Whether a string of a value holds `$system` or `$unimplementedGateType`."""
-    return any(symbol in text for text in _strings(value))
+    return any(symbol in text for text in strings(value))
 
 
 def put(value: JsonValue, known: Mapping[str, str]) -> JsonValue:
@@ -88,16 +88,17 @@ def _symbol(match: re.Match[str]) -> Symbol:
     return Symbol(match[1], int(digits or "0") if len(digits) <= _MOST_DIGITS else _BEYOND)
 
 
-def _strings(value: JsonValue) -> Iterator[str]:
+def strings(value: JsonValue) -> Iterator[str]:
+    """Yield every string of a value, names of members included."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
         for item in value:
-            yield from _strings(item)
+            yield from strings(item)
     elif isinstance(value, dict):
         for name, member in value.items():
             yield name
-            yield from _strings(member)
+            yield from strings(member)
 
 
 def _rewritten(value: JsonValue, rewrite: Callable[[str], str]) -> JsonValue:

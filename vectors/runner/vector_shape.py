@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from crypto.canonical import JsonValue
-from vectors.runner import symbols
+from vectors.runner import federation_shape, symbols
 from vectors.runner.document import (
     CAPABILITIES,
     CREATING,
     FEDERATED_FIELDS,
+    FEDERATION,
     HOOKS,
     LEVELS,
     MESSAGE_FIELDS,
@@ -69,26 +70,23 @@ _STORE: Final = record(
     },
 )
 
-GIVEN: Final = record(
-    {},
-    {
-        "clock": TIMESTAMP,
-        "seed": number,
-        "workItems": listed(record({"id": text}, {"liveSession": nullable(text), "sessions": listed(text)})),
-        "auxSessions": listed(text),
-        "agents": listed(record({"address": text, "status": _STATUS}, {"muted": boolean})),
-        "channels": listed(record({"name": text, "members": listed(text)})),
-        "implicit": mapped(listed(text)),
-        "owner": text,
-        "rulings": mapped(_RULING),
-        "wakeResults": mapped(_wake_result),
-        "failPush": listed(text),
-        "failOnAnswered": boolean,
-        "limits": record({}, {"urgentPerHour": count, "agentTurnsPerThreadPerHour": count}),
-        "external": mapped(one_of("client", "peer")),
-        "store": _STORE,
-    },
-)
+_GIVEN: Final[dict[str, Shape]] = {
+    "clock": TIMESTAMP,
+    "seed": number,
+    "workItems": listed(record({"id": text}, {"liveSession": nullable(text), "sessions": listed(text)})),
+    "auxSessions": listed(text),
+    "agents": listed(record({"address": text, "status": _STATUS}, {"muted": boolean})),
+    "channels": listed(record({"name": text, "members": listed(text)})),
+    "implicit": mapped(listed(text)),
+    "owner": text,
+    "rulings": mapped(_RULING),
+    "wakeResults": mapped(_wake_result),
+    "failPush": listed(text),
+    "failOnAnswered": boolean,
+    "limits": record({}, {"urgentPerHour": count, "agentTurnsPerThreadPerHour": count}),
+    "external": mapped(one_of("client", "peer")),
+    "store": _STORE,
+}
 """The world at the start (section 12.4.2)."""
 
 _CHANGES: Final[dict[str, Shape]] = {
@@ -136,18 +134,27 @@ _STEPS: Final[dict[str, tuple[dict[str, Shape], dict[str, Shape]]]] = {
 """The members of each step, required and optional (section 12.4.3)."""
 
 
-def _step(value: JsonValue, place: str) -> None:
-    record({"op": one_of(*_STEPS)}, open_ended=True)(value, place)
-    assert isinstance(value, dict)
-    required, optional = _STEPS[str(value["op"])]
-    record({"op": text, **required}, optional)(value, place)
+def _step_of(steps: dict[str, tuple[dict[str, Shape], dict[str, Shape]]]) -> Shape:
+    def check(value: JsonValue, place: str) -> None:
+        record({"op": one_of(*steps)}, open_ended=True)(value, place)
+        assert isinstance(value, dict)
+        required, optional = steps[str(value["op"])]
+        record({"op": text, **required}, optional)(value, place)
+
+    return check
 
 
-def _outcome(value: JsonValue, place: str) -> None:
-    if isinstance(value, dict) and value.get("ok") is False:
-        record({"ok": boolean, "error": record({"code": text}, {"field": text})})(value, place)
-    else:
-        record({"ok": boolean}, {"result": mapped(anything)})(value, place)
+def _outcome_with(*about: str) -> Shape:
+    """An outcome whose error may have these members besides its code."""
+    error = record({"code": text}, each(about, text))
+
+    def check(value: JsonValue, place: str) -> None:
+        if isinstance(value, dict) and value.get("ok") is False:
+            record({"ok": boolean, "error": error})(value, place)
+        else:
+            record({"ok": boolean}, {"result": mapped(anything)})(value, place)
+
+    return check
 
 
 def call(value: JsonValue, place: str) -> None:
@@ -157,47 +164,61 @@ def call(value: JsonValue, place: str) -> None:
     record({"hook": text, **each(HOOKS[str(value["hook"])], text)})(value, place)
 
 
-THEN: Final = record(
-    {},
-    {
-        "steps": listed(nullable(_outcome)),
-        "messages": listed(record({"id": text}, each(_FIELDS, anything))),
-        "noOtherMessages": boolean,
-        "deliveries": listed(
-            record(
-                {"message": text, "recipient": text}, {"via": text, "state": text, "session": nullable(text)}
-            )
-        ),
-        "noDeliveries": listed(text),
-        "calls": listed(call),
-        "callsInclude": listed(call),
-        "gateEffects": listed(text),
-        "voided": listed(text),
-        "channels": listed(record({"name": text, "members": listed(text)})),
-        "render": listed(record({"step": count, "text": text})),
-    },
-)
-"""What the runner expects (section 12.4.5)."""
+_THEN: Final[dict[str, Shape]] = {
+    "messages": listed(record({"id": text}, each(_FIELDS, anything))),
+    "noOtherMessages": boolean,
+    "deliveries": listed(
+        record({"message": text, "recipient": text}, {"via": text, "state": text, "session": nullable(text)})
+    ),
+    "noDeliveries": listed(text),
+    "calls": listed(call),
+    "callsInclude": listed(call),
+    "gateEffects": listed(text),
+    "voided": listed(text),
+    "channels": listed(record({"name": text, "members": listed(text)})),
+    "render": listed(record({"step": count, "text": text})),
+}
+"""What the runner expects, besides the outcomes of steps (section 12.4.5)."""
 
-_VECTOR: Final = record(
-    {
-        "id": matching(r"[a-z0-9]+(\.[a-z0-9-]+){2}", "a vector id"),
-        "title": sentence,
-        "class": one_of(*PREFIXES),
-        "level": one_of(*LEVELS),
-        "profile": one_of(*PROFILES),
-        "sections": listed(_section, least=1),
-        "given": GIVEN,
-        "when": listed(_step, least=1),
-        "then": THEN,
-    },
-    {"capability": one_of(*CAPABILITIES), "tags": listed(sentence)},
+
+def _vector_with(given: Shape, step: Shape, then: Shape) -> Shape:
+    return record(
+        {
+            "id": matching(r"[a-z0-9]+(\.[a-z0-9-]+){2}", "a vector id"),
+            "title": sentence,
+            "class": one_of(*PREFIXES),
+            "level": one_of(*LEVELS),
+            "profile": one_of(*PROFILES),
+            "sections": listed(_section, least=1),
+            "given": given,
+            "when": listed(step, least=1),
+            "then": then,
+        },
+        {"capability": one_of(*CAPABILITIES), "tags": listed(sentence)},
+    )
+
+
+_VECTOR: Final = _vector_with(
+    record({}, _GIVEN),
+    _step_of(_STEPS),
+    record({}, {"steps": listed(nullable(_outcome_with("field"))), **_THEN}),
 )
+
+_FEDERATION: Final = _vector_with(
+    record({}, {**_GIVEN, **federation_shape.GIVEN}),
+    _step_of({**_STEPS, **federation_shape.STEPS}),
+    record(
+        {},
+        {"steps": listed(nullable(_outcome_with("field", "reason"))), **_THEN, **federation_shape.THEN},
+    ),
+)
+"""A vector of the class `federation`, which has more of each."""
 
 
 def vector(value: JsonValue, place: str) -> None:
     """One vector, with what its members say of each other."""
-    _VECTOR(value, place)
+    is_federation = isinstance(value, dict) and value.get("class") == FEDERATION
+    (_FEDERATION if is_federation else _VECTOR)(value, place)
     assert isinstance(value, dict)
     prefix = PREFIXES[str(value["class"])]
     if not str(value["id"]).startswith(f"{prefix}."):

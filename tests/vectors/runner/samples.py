@@ -15,7 +15,7 @@ SYSTEM = "agent:host"
 HELLO: dict[str, Any] = {
     "dmp": "hello",
     "implementation": {"name": "sample", "version": "3.1"},
-    "classes": ["envelope", "host-core", "a2a-binding"],
+    "classes": ["envelope", "host-core", "a2a-binding", "federation"],
     "profiles": ["core", "dispatch"],
     "capabilities": ["implicit-members", "muted-senders"],
     "systemAddress": SYSTEM,
@@ -75,7 +75,7 @@ def send(**fields: Any) -> dict[str, Any]:
 
 def vector(id: str = "core.sample.a-send-is-stored", **members: Any) -> dict[str, Any]:
     """A vector that one send passes, with other members where a test wants them."""
-    classes = {"env": "envelope", "core": "host-core", "a2a": "a2a-binding"}
+    classes = {"env": "envelope", "core": "host-core", "a2a": "a2a-binding", "fed": "federation"}
     return {
         "id": id,
         "title": "A send is stored",

@@ -19,15 +19,18 @@ from vectors.runner.vector import Vector
 PERMANENT = ["wake", "tool-approval", "scope", "agent-registration", "overseer-action"]
 ATTESTED = Attestation("263b9cfaf16a554bdfb166a7ba5b67716e946349", "HTTP+JSON", "MUST", "pass", ())
 
-ENV, ENV_D, CORE, CORE_D, A2A, A2A_D = vectors(
+ENV, ENV_D, CORE, CORE_D, A2A, A2A_D, FED, FED_D = vectors(
     vector("env.sample.core"),
     vector("env.sample.dispatch", profile="dispatch"),
     vector("core.sample.core"),
     vector("core.sample.dispatch", profile="dispatch"),
     vector("a2a.sample.core"),
     vector("a2a.sample.dispatch", profile="dispatch"),
+    vector("fed.sample.core"),
+    vector("fed.sample.dispatch", profile="dispatch"),
 )
-ALL = [ENV, ENV_D, CORE, CORE_D, A2A, A2A_D]
+DOCUMENTS = [ENV, ENV_D, CORE, CORE_D, A2A, A2A_D]
+ALL = [*DOCUMENTS, FED, FED_D]
 
 
 def rules(*claims: Claim, **changes: Any) -> Rules:
@@ -57,7 +60,9 @@ def status(rules: Rules, *args: Any, **said: Any) -> dict[str, Status]:
         ([Claim.DISPATCH_PROFILE], [ENV, ENV_D, CORE, CORE_D]),
         ([Claim.A2A_BINDING], [ENV, CORE, A2A]),
         ([Claim.ENVELOPE, Claim.CORE], [ENV, CORE]),
-        ([Claim.A2A_BINDING, Claim.DISPATCH_PROFILE], ALL),
+        ([Claim.A2A_BINDING, Claim.DISPATCH_PROFILE], DOCUMENTS),
+        ([Claim.FEDERATION], [FED, FED_D]),
+        ([*Claim], ALL),
     ],
 )
 def test_a_claim_judges_its_classes_and_profiles(claims: list[Claim], judged: list[Vector]) -> None:
@@ -72,12 +77,14 @@ def test_every_claim_passes_when_every_vector_does() -> None:
 @pytest.mark.parametrize(
     ("failing", "claims"),
     [
-        (ENV, set(Claim)),
+        (ENV, {*Claim} - {Claim.FEDERATION}),
         (CORE, {Claim.CORE, Claim.DISPATCH_PROFILE, Claim.A2A_BINDING}),
         (ENV_D, {Claim.DISPATCH_PROFILE}),
         (CORE_D, {Claim.DISPATCH_PROFILE}),
         (A2A, {Claim.A2A_BINDING}),
         (A2A_D, {Claim.A2A_BINDING}),  # the union rule: it fails the binding, not the profile
+        (FED, {Claim.FEDERATION}),
+        (FED_D, {Claim.FEDERATION}),
     ],
 )
 def test_a_must_vector_that_does_not_pass_fails_every_claim_that_judges_it(
@@ -234,6 +241,10 @@ def test_what_passed_may_be_said_and_nothing_else() -> None:
         "implements the Dispatch Messaging Protocol (DMP) 1.0 (Envelope, Core, Dispatch profile, A2A binding) "
         "with declared deviations"
     )
+
+
+def test_a_claim_that_the_document_reserves_is_never_quoted() -> None:
+    assert wording([Verdict(Claim.FEDERATION, Status.PASS)], deviates=False) is None
 
 
 def test_nothing_is_said_of_a_claim_that_failed_or_was_judged_on_vectors_alone() -> None:

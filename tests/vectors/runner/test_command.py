@@ -123,7 +123,9 @@ def test_a_failing_claim_exits_1_and_tells_why(bench: Bench) -> None:
 def test_this_kits_own_vectors_are_the_default(bench: Bench) -> None:
     done = bench.run("--adapter", bench.adapter(), "--claim", "envelope", kit=False)
     assert done.returncode == 1
-    own = [each.id for each in read_vectors(OWN) if (each.vector_class, each.profile) == ("envelope", "core")]
+    own = [
+        each.id for each in read_vectors(*OWN) if (each.vector_class, each.profile) == ("envelope", "core")
+    ]
     assert [each["id"] for each in bench.read_report()["vectors"]] == own
 
 
@@ -179,7 +181,7 @@ def test_a_report_that_cannot_be_written_exits_1(bench: Bench) -> None:
     [
         (["--adaptor", "x"], "No such option"),
         (["--claim", "dispatch"], "'dispatch' is not one of"),
-        (["--claim", "federation"], "'federation' is not one of"),
+        (["--claim", "relay"], "'relay' is not one of"),
         (["--timeout-ms", "0"], "--timeout-ms"),
         (["--timeout-ms", "86400001"], "--timeout-ms"),
         (["--timeout-ms", "soon"], "--timeout-ms"),

@@ -226,8 +226,18 @@ def test_vectors_come_class_by_class_and_nothing_else_is_read(tmp_path: Path) ->
     assert found == ["env.sample.b", "core.sample.a", "core.sample.d", "a2a.sample.c"]
 
 
+def test_a_directory_named_like_a_class_is_that_class(tmp_path: Path) -> None:
+    write_kit(tmp_path, [vector("core.sample.a"), vector("env.sample.b")])
+    (tmp_path / "envelope" / "retired.json").write_text('{"retired": []}')
+    assert [each.id for each in read_vectors(tmp_path / "envelope")] == ["env.sample.b"]
+    both = read_vectors(tmp_path / "host-core", tmp_path / "envelope")
+    assert [each.id for each in both] == ["core.sample.a", "env.sample.b"]
+    with pytest.raises(BadFile, match="is used already"):
+        read_vectors(tmp_path / "envelope", tmp_path / "envelope")
+
+
 def test_this_projects_own_vectors_are_well_formed() -> None:
-    assert {"envelope", "host-core"} <= {each.vector_class for each in read_vectors(OWN)}
+    assert {"envelope", "host-core", "federation"} == {each.vector_class for each in read_vectors(*OWN)}
 
 
 def test_the_public_vectors_are_well_formed(public_vectors: Path) -> None:

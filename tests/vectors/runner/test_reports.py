@@ -109,6 +109,12 @@ def test_an_a2a_claim_adds_the_attested_run() -> None:
     assert "a2a" not in report(Verdict(Claim.A2A_BINDING, Status.VECTORS_ONLY)).to_json()
 
 
+def test_a_federation_claim_is_marked_as_experimental() -> None:
+    document = report(Verdict(Claim.CORE, Status.PASS), Verdict(Claim.FEDERATION, Status.PASS)).to_json()
+    assert document["experimental"] == ["federation"]
+    assert "experimental" not in report(Verdict(Claim.CORE, Status.PASS)).to_json()
+
+
 def test_a_report_is_json_whatever_its_reasons_hold() -> None:
     document = {"a": "é 📬 \ud800 \u2028 \x00"}
     text = written(document)

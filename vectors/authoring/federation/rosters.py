@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from vectors.authoring.author import START_MS, Author, b64u, line, op_hash, sha256
+from vectors.authoring.federation.author import START_MS, Author, b64u, line, op_hash, sha256
 from vectors.authoring.kit import Expected, Json, ok, vector
 
 ADA, BOB, CY, DEE = "ada-0000000a", "bob-0000000b", "cy-0000000c", "dee-0000000d"

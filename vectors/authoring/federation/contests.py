@@ -15,9 +15,9 @@ from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from vectors.authoring.author import b64u
+from vectors.authoring.federation.author import b64u
+from vectors.authoring.federation.rosters import ADA, BOB, CY, DEE, EVE, Story
 from vectors.authoring.kit import Expected, Json, ok, vector
-from vectors.authoring.rosters import ADA, BOB, CY, DEE, EVE, Story
 
 _SEED: Final = Ed25519PrivateKey.from_private_bytes(hashlib.sha256(b"recovery").digest())
 

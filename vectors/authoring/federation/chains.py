@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from vectors.authoring.author import REMOVED, START_MS, ZEROS, Author, head, line, op_hash, stub
-from vectors.authoring.entries import SEALED, respelled
+from vectors.authoring.federation.author import REMOVED, START_MS, ZEROS, Author, head, line, op_hash, stub
+from vectors.authoring.federation.entries import SEALED, respelled
 from vectors.authoring.kit import Expected, Json, ok, vector
 
 ada = Author("ada-0000000a")

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from vectors.authoring import canonical, chains, contests, entries, keys, rosters, seals
+from vectors.authoring.federation import canonical, chains, contests, entries, keys, rosters, seals
 from vectors.authoring.kit import Json, file_of
 
-FOLDER: Final = Path(__file__).parent.parent / "federation"
+FOLDER: Final = Path(__file__).parents[2] / "federation"
 
 AREAS: Final[dict[str, list[Json]]] = {
     "canonical": canonical.VECTORS,

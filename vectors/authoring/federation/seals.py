@@ -8,7 +8,7 @@ import rfc8785
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from tests.crypto.pyhpke_wrap import FixedEphemerals
-from vectors.authoring.author import Author, b64u, line, stub, unb64u
+from vectors.authoring.federation.author import Author, b64u, line, stub, unb64u
 from vectors.authoring.kit import Expected, Json, ok, refused, vector
 
 ada, bob, cy = Author("ada-0000000a"), Author("bob-0000000b"), Author("cy-0000000c")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from vectors.authoring.author import (
+from vectors.authoring.federation.author import (
     REMOVED,
     START_MS,
     ZEROS,

@@ -5,7 +5,7 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from vectors.authoring.author import START_MS, Author, b64u, crockford, sha256
+from vectors.authoring.federation.author import START_MS, Author, b64u, crockford, sha256
 from vectors.authoring.kit import Expected, Json, ok, refused, vector
 
 ada, bob = Author("ada-0000000a"), Author("bob-0000000b")

@@ -1,0 +1,89 @@
+"""What the world of a `federation` vector has besides: the replica that its steps are on, and its team."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from crypto.ed25519 import SEED_BYTES
+from crypto.encoding import unb64u
+from crypto.sealing import SEAL_KEY_BYTES
+from vectors.adapter.federation.given_lines import raw
+from vectors.adapter.given import Given
+from vectors.adapter.members import MalformedError, Members
+
+_MEMBERS: Final = ("replica", "lanes", "sealPrivs", "muted")
+
+
+@dataclass(frozen=True, slots=True)
+class GivenReplica:
+    """The replica: its id, its private keys, the founding it follows, and all it published so far."""
+
+    id: str
+    sign_seed: bytes
+    seal_private: bytes
+    founding: str
+    lane: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class GivenTeam:
+    """The world of the replica.
+
+    `lanes` are what teammates published so far; `seal_privates` their private sealing keys, by which what the replica
+    publishes can be opened; `muted` the agents that its owner muted.
+    """
+
+    world: Given
+    replica: GivenReplica
+    lanes: Mapping[str, Sequence[bytes]]
+    seal_privates: Mapping[str, bytes]
+    muted: Sequence[str]
+
+
+def is_given(vector: Members) -> bool:
+    """Whether a vector has a replica; one that has none needs no host."""
+    return "replica" in vector.object("given")
+
+
+def read(vector: Members) -> GivenTeam:
+    """Read a vector's `given`. Raises MalformedError, and Unsupported."""
+    given = vector.object("given")
+    others = {name: value for name, value in given.as_mapping().items() if name not in _MEMBERS}
+    keys = given.object("sealPrivs")
+    return GivenTeam(
+        Given.from_json(others),
+        _replica(given.object("replica")),
+        lanes_of(given),
+        {name: _key(keys, name, SEAL_KEY_BYTES) for name in keys.names()},
+        given.texts("muted"),
+    )
+
+
+def lanes_of(given: Members) -> Mapping[str, Sequence[bytes]]:
+    """The lines of each lane that a member `lanes` holds; none where it is left out."""
+    lanes = given.object("lanes")
+    return {name: _lines(lanes, name) for name in lanes.names()}
+
+
+def _lines(given: Members, name: str) -> list[bytes]:
+    lines = given.raw(name)
+    if not isinstance(lines, list):
+        raise MalformedError(f"{given.place}.{name} must be a list")
+    return [raw(line) for line in lines if isinstance(line, str | dict)]
+
+
+def _replica(given: Members) -> GivenReplica:
+    return GivenReplica(
+        given.text("id"),
+        _key(given, "signPriv", SEED_BYTES),
+        _key(given, "sealPriv", SEAL_KEY_BYTES),
+        given.text("founding"),
+        _lines(given, "lane"),
+    )
+
+
+def _key(given: Members, name: str, size: int) -> bytes:
+    try:
+        return unb64u(given.text(name), size)
+    except ValueError as error:
+        raise MalformedError(f"{given.place}.{name}: {error}") from None

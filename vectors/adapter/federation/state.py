@@ -1,0 +1,62 @@
+"""Steps that tell what a replica knows of its team: who homes an address, and shared state."""
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from core.store import registers
+from replica.node import Node
+from replica.shared import runs, tasks
+from replica.shared.bodies import ACTIVITY
+from replica.shared.homes import homes
+from replica.shared.kinds import AGENT, TASK
+from replica.team.roster import need_team
+from vectors.adapter.federation.given_lines import Json
+from vectors.adapter.federation.rosters import roster
+from vectors.adapter.members import Members
+
+
+def _roster(node: Node, _step: Members) -> Json:
+    return roster(need_team(node.team).view)
+
+
+def _homes(node: Node, step: Members) -> Json:
+    return {"homes": list(homes(node.store.db, need_team(node.team).view, step.text("address")))}
+
+
+def _work_item(node: Node, step: Members) -> Json:
+    db, address = node.store.db, f"task:{step.text('id')}"
+    written = registers.fields_of(db, TASK, address)
+    lines = {name: value for name, value in written.items() if name.startswith(ACTIVITY)}
+    return {
+        "exists": bool(written) and not tasks.is_removed(db, address),
+        "fields": {name: value for name, value in written.items() if name not in lines},
+        "activity": [lines[name] for name in sorted(lines)],
+    }
+
+
+def _agent(node: Node, step: Members) -> Json:
+    db, address = node.store.db, step.text("address")
+    fields = registers.fields_of(db, AGENT, address)
+    return {name: fields.get(name) for name in ("replica", "status", "displayName", "client")}
+
+
+def _session(node: Node, step: Members) -> Json:
+    return _binding(node.store.db, step.text("address"))
+
+
+def _binding(db: sqlite3.Connection, session: str) -> Json:
+    bound = runs.binding(db, session)
+    claim = bound.claim
+    if claim is None:
+        return {"replica": None, "contested": bound.contested, "workItem": None, "live": False}
+    return {"replica": claim.replica, "contested": False, "workItem": claim.task, "live": claim.live}
+
+
+STEPS: Final[Mapping[str, Callable[[Node, Members], Json]]] = {
+    "roster": _roster,
+    "homes": _homes,
+    "workItem": _work_item,
+    "agent": _agent,
+    "session": _session,
+}

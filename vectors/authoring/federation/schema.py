@@ -1,0 +1,102 @@
+"""What the schema of a vector has besides for the class `federation`."""
+
+from typing import Any, Final
+
+from vectors.authoring.kit import Json
+from vectors.authoring.schema_parts import (
+    ANYTHING,
+    COUNT,
+    FLAG,
+    TEXT,
+    list_of,
+    map_of,
+    one_of,
+    or_null,
+    record,
+)
+
+_LINE: Final[Json] = {"anyOf": [TEXT, record({"hex": {"type": "string", "pattern": "^([0-9a-f]{2})*$"}})]}
+_LINES: Final = list_of(_LINE)
+_LANES: Final = map_of(_LINES)
+_NUMBER: Final[Json] = {"type": "number"}
+_HEAD: Final = or_null(record({"seq": _NUMBER, "opHash": TEXT, "hlc": TEXT}))
+_CLAIMED: Final[dict[str, Any]] = {"team": TEXT, "replica": TEXT, "signPub": TEXT}
+_VIA: Final = one_of("direct", "channel")
+
+STEPS: Final[dict[str, tuple[Json, Json]]] = {
+    "canonicalize": ({"text": _LINE}, {}),
+    "readEntry": ({"line": _LINE}, {"padTo": COUNT}),
+    "verifyEntry": ({"line": _LINE, "head": _HEAD, "signPub": TEXT}, {}),
+    "verifyLog": (
+        {"replica": TEXT, "lines": _LINES},
+        {"head": _HEAD, "pinned": ANYTHING, "halted": ANYTHING},
+    ),
+    "readLane": (
+        {"replica": TEXT, "lines": _LINES, "key": ANYTHING},
+        {
+            "head": _HEAD,
+            "remembered": list_of(record({"seq": _NUMBER, "prev": TEXT, "opHash": TEXT})),
+            "horizonMs": _NUMBER,
+            "cut": record({"afterSeq": _NUMBER, "afterHash": TEXT}),
+            "wanted": list_of(TEXT),
+        },
+    ),
+    "keyClaims": ({"replica": TEXT, "lines": _LINES}, {"named": list_of(TEXT)}),
+    "readClock": ({"text": TEXT}, {}),
+    "compareClocks": ({"a": TEXT, "b": TEXT}, {}),
+    "tickClock": ({"last": or_null(TEXT), "wall": _NUMBER, "replica": TEXT}, {}),
+    "fingerprint": ({"signPub": TEXT, "sealPub": TEXT}, {}),
+    "readKeyBody": ({"body": ANYTHING}, {}),
+    "teamId": ({"found": TEXT}, {}),
+    "openSealed": ({"line": _LINE, "me": TEXT, "sealPriv": TEXT}, {}),
+    "openWithKey": ({"line": _LINE, "contentKey": TEXT}, {}),
+    "canSealTo": ({"sealPub": TEXT}, {}),
+    "proveInvite": ({"seed": TEXT, **_CLAIMED}, {}),
+    "verifyInvite": ({"pub": TEXT, "proof": TEXT, **_CLAIMED}, {}),
+    "readInviteCode": ({"code": TEXT}, {}),
+    "proveRecovery": ({"code": TEXT, **_CLAIMED}, {}),
+    "verifyRecovery": ({"pub": TEXT, "proof": TEXT, **_CLAIMED}, {}),
+    "foldRoster": (
+        {
+            "found": TEXT,
+            "ops": list_of(
+                record(
+                    {"replica": TEXT, "seq": _NUMBER, "hlc": TEXT, "opHash": TEXT, "body": ANYTHING},
+                    {"key": TEXT},
+                )
+            ),
+            "keys": map_of(record({"handle": TEXT, "fingerprint": TEXT}, {"signPub": TEXT})),
+        },
+        {"relay": FLAG},
+    ),
+    "foldLanes": ({"found": TEXT, "lanes": _LANES}, {}),
+    "sync": ({}, {"lanes": _LANES}),
+    "roster": ({}, {}),
+    "homes": ({"address": TEXT}, {}),
+    "workItem": ({"id": TEXT}, {}),
+    "agent": ({"address": TEXT}, {}),
+    "session": ({"address": TEXT}, {}),
+}
+
+GIVEN: Final[Json] = {
+    "replica": record({"id": TEXT, "signPriv": TEXT, "sealPriv": TEXT, "founding": TEXT, "lane": _LINES}),
+    "lanes": _LANES,
+    "sealPrivs": map_of(TEXT),
+    "muted": list_of(TEXT),
+}
+
+THEN: Final[Json] = {
+    "remote": list_of(
+        record(
+            {"message": TEXT, "recipient": TEXT},
+            {"via": _VIA, "homes": list_of(TEXT), "state": TEXT, "wakeAt": TEXT},
+        )
+    ),
+    "noRemote": list_of(TEXT),
+}
+
+REMOTE_ROW: Final = record(
+    {"message": TEXT, "recipient": TEXT, "via": _VIA, "homes": list_of(TEXT), "state": TEXT},
+    {"wakeAt": TEXT},
+)
+"""A row of a recipient who is homed elsewhere, as an observation has it."""
