@@ -376,11 +376,11 @@ class Applier:
                     problems.clear(db, subjects.QUOTA.of(replica))
                 lane.blocked |= found.stall is not None or found.held is not None or found.gap is not None
                 if team.knows(replica):
-                    self._note_fault(db, lane, found)
+                    self._note_fault(db, team, lane, found)
 
-    def _note_fault(self, db: sqlite3.Connection, lane: _Lane, found: LaneResult) -> None:
+    def _note_fault(self, db: sqlite3.Connection, team: Team, lane: _Lane, found: LaneResult) -> None:
         replica, halted = lane.replica, found.cursor.halted
-        fault: tuple[int, str] | None = None
+        fault = _other_end(db, team, replica)
         if halted is not None:
             fault = halted.seq, halted.text
         elif found.stall is not None:
@@ -433,6 +433,18 @@ class Applier:
 
     def _problem(self, db: sqlite3.Connection, subject: str, text: str, replica: str, seq: int) -> None:
         problems.note(db, problems.Problem(subject, text, replica, seq, self.node.now()))
+
+
+def _other_end(db: sqlite3.Connection, team: Team, replica: str) -> tuple[int, str] | None:
+    """Where the op that a revocation names as a replica's last is not the one that its log has here (2.3)."""
+    cut = team.view.revoked.get(replica)
+    known = None if cut is None else ops.hash_at(db, replica, cut.point.after_seq)
+    if cut is None or known is None or known == cut.point.after_hash:
+        return None
+    return cut.point.after_seq, (
+        f"{cut.by} revoked {replica} after another op {cut.point.after_seq} than the one in its log here: either "
+        f"{replica} showed {cut.by} another history, or {cut.by} did not tell the truth"
+    )
 
 
 def team_text(node: Node, replica: str) -> str:

@@ -24,6 +24,7 @@ from crypto.roster.bodies import Admit, Recover
 from crypto.roster.claims import recovery_keys
 from crypto.roster.founding import Founding, Pin, foundings
 from crypto.roster.ops import RosterOp
+from replica.chain.clock import adopt_reading
 from replica.records import ops, problems, subjects
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put, raise_roster_version
@@ -218,16 +219,16 @@ class Verifier:
                 known, changed, found.held = None, True, True
             if replica not in found.chains:
                 start = Cursor() if known is None else known.cursor
-                chain = Chain(start, self._read(team, replica, lines, start, now_ms))
-                found.chains[replica] = chain
-                changed |= self._keep_roster_ops(team, replica, key, chain)
+                found.chains[replica] = Chain(start, self._read(team, replica, lines, start, now_ms))
+            changed |= self._keep_roster_ops(team, replica, key, found.chains[replica])
         return changed
 
     def _read(
         self, team: Team, replica: str, lines: Sequence[bytes], start: Cursor, now_ms: int
     ) -> LaneResult:
+        """Read a chain past its cut too: roster ops count by seq alone (5.3), or which of two removals that contradict
+        each other is known first would decide between them."""
         db = self._store.db
-        cut = team.view.revoked.get(replica)
         missing = db.execute("SELECT hash FROM missing WHERE replica = ?", (replica,))
         return read_lane(
             replica,
@@ -236,7 +237,6 @@ class Verifier:
             team.keys[replica],
             remembered=ops.Accepted(db, replica),
             horizon_ms=now_ms + MAX_CLOCK_LEAD_MS,
-            cut=None if cut is None else (cut.point.after_seq, cut.point.after_hash),
             wanted={hash_ for (hash_,) in missing},
             memory=self._memory,
         )
@@ -264,6 +264,8 @@ class Verifier:
         with self._store.transaction(CommitPoint.CLAIMED):
             for entry in new:
                 ops.insert(db, entry)
+            if not stranger:
+                adopt_reading(db, self._me, new[-1].hlc)  # what is said in answer comes after it
             if ops.position(db, replica) is None:
                 ops.set_position(db, replica, ops.Position(key.fingerprint, Cursor()))
             raise_roster_version(db)

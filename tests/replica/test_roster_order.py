@@ -1,0 +1,57 @@
+"""The roster comes to the same everywhere, whichever of its ops a replica met first, and in which pull."""
+
+from crypto.roster.bodies import CutPoint, Revoke, Role, SetRole
+from replica.team import commands
+from tests.replica.forge import Forger
+from tests.replica.shared.acts import sign, view_of
+from tests.replica.world import World, exchange
+
+HOUR_OF_MAIL = 601
+"""One more than an hour's quota."""
+
+
+def test_a_revocation_that_names_an_op_its_target_never_signed_wins_no_contest(w: World) -> None:
+    """Or whoever saw it first would never hear what its target says of its author."""
+    ada, bob, cy = w.team("ada", "bob", "cy")
+    commands.set_role(ada.pass_(), bob.me, Role.ADMIN)
+    exchange(ada, bob, cy)
+    seen, head = bob.chain()[-1], ada.chain()[-1]
+    sign(bob, Revoke(ada.me, CutPoint(head.seq, "1" * 64), "made up"))
+    bob.sync()
+    cy.sync()
+    assert view_of(cy).members.keys() == {bob.me, cy.me}
+    assert f"{bob.me} revoked {ada.me}" in cy.problems()[f"halt:{ada.me}"]
+    sign(ada, Revoke(bob.me, CutPoint(seen.seq, seen.hash), "lies"))
+    exchange(ada, cy, bob)
+    for each in (ada, bob, cy):
+        assert view_of(each).members.keys() == {ada.me, cy.me}
+        assert f"halt:{ada.me}" not in each.problems()
+
+
+def test_whom_a_newcomer_lets_in_is_known_to_who_hears_of_both_at_once(w: World) -> None:
+    ada, cy = w.team("ada", "cy")
+    handle = "aaa"  # its chain is read before that of whoever admits it
+    newcomer, desk = w.machine(handle), w.machine(handle, "desk")
+    w.admit(ada, newcomer)
+    for number in range(12):
+        newcomer.node.engine.join("eng", f"human:m{number}")
+    newcomer.sync()
+    commands.join(desk.pass_(), commands.invite(newcomer.pass_(), handle).encode())
+    newcomer.sync()
+    assert desk.me in view_of(newcomer).members
+    cy.sync()
+    assert desk.me in view_of(cy).members
+
+
+def test_what_is_said_in_answer_to_a_roster_op_comes_after_it(w: World) -> None:
+    """A promotion counts before the mail it came with does; a clock that were behind it would void what it allows."""
+    ada, bob, cy = w.team("ada", "bob", "cy")
+    exchange(ada, bob, cy)
+    ada.clock.ms += 4 * 60_000
+    ada.sync()
+    forger = Forger(ada)
+    flood = [forger.mail(bob, body="busy") for _ in range(HOUR_OF_MAIL)]
+    forger.publish(*flood, forger.op("roster", body=SetRole(bob.me, Role.ADMIN).to_json()))
+    bob.sync()
+    commands.revoke(bob.pass_(), cy.me, "lost")
+    assert view_of(bob).members.keys() == {ada.me, bob.me}
