@@ -6,6 +6,7 @@ An acknowledgement is made from committed cursors only, so it never names an op 
 
 import json
 from collections.abc import Iterable
+from typing import Final
 
 from crypto.acks import Acks, AcksError, read_acks, sign_acks
 from crypto.op import MAX_SEQ
@@ -16,13 +17,15 @@ from replica.records.meta import Meta, get
 from replica.team.roster import Team
 from transports.base import Line
 
+_MISSING: Final = "SELECT replica, min(seq) FROM missing JOIN ops USING (replica, seq) WHERE type != 'presence' GROUP BY replica"
+
 
 def acks_to_publish(node: Node, team: Team) -> bytes | None:
     """This replica's acknowledgements, signed; None when they would say what the last ones said.
 
-    They stop before content that is still missing here: its publisher may drop what everyone acknowledged.
+    They stop before mail and states that are still missing here: their publisher may drop what everyone acknowledged.
     """
-    missing = dict(node.store.db.execute("SELECT replica, min(seq) FROM missing GROUP BY replica"))
+    missing = dict(node.store.db.execute(_MISSING))
     through = {
         replica: min(position.cursor.head.seq, missing.get(replica, MAX_SEQ) - 1)
         for replica, position in ops.positions(node.store.db).items()

@@ -19,7 +19,7 @@ from replica.chain.clock import adopt_reading
 from replica.chain.outcome import Outcome, Verdict
 from replica.chain.quotas import take_from_quota
 from replica.chain.verify import Verified
-from replica.mail.missing import content_missing
+from replica.mail.missing import content_missing, remember_missing
 from replica.mail.receive import Receiver
 from replica.mail.refusals import queue_refusal
 from replica.mail.reports import apply_state
@@ -242,7 +242,10 @@ class Applier:
         if entry.type in ("key", "roster"):
             return Outcome.NOTHING  # counted when it was verified
         if entry.type in fold.HANDLERS:
-            return fold.apply(db, receiver.team.view, entry) if isinstance(entry, Op) else Outcome.NOTHING
+            if isinstance(entry, Op):
+                return fold.apply(db, receiver.team.view, entry)
+            remember_missing(db, entry)  # what others folded of it counts here too, once it is here
+            return Outcome.NOTHING
         if entry.type not in ("mail", "state"):
             return Outcome.KEPT
         if self.node.me not in (entry.to or ()):
@@ -293,7 +296,7 @@ class Applier:
                     is None
                 ):
                     continue
-                outcome = self._cut_off(db, team, op) or self._open(db, receiver, op)
+                outcome = self._cut_off(db, team, op) or self._content(db, receiver, op)
                 if outcome.verdict is Verdict.WAIT:
                     result.held = True
                     continue

@@ -22,12 +22,17 @@ TIMES_AGAIN: Final = 3
 
 def content_missing(db: sqlite3.Connection, node: Node, stub: Stub) -> None:
     """Remember a stub met in place of content addressed to this replica, and tell its publisher."""
+    remember_missing(db, stub)
+    reason = "unavailable: the content of this op never arrived here; publish it again"
+    _say(db, node, f"{MISSING}{stub.seq}", reason, stub.replica)
+
+
+def remember_missing(db: sqlite3.Connection, stub: Stub) -> None:
+    """Remember a stub whose content may come later, by any line that brings it."""
     db.execute(
         "INSERT OR IGNORE INTO missing (replica, seq, hash) VALUES (?, ?, ?)",
         (stub.replica, stub.seq, stub.hash),
     )
-    reason = "unavailable: the content of this op never arrived here; publish it again"
-    _say(db, node, f"{MISSING}{stub.seq}", reason, stub.replica)
 
 
 def reported_missing(db: sqlite3.Connection, node: Node, publisher: str, entry: Refusal) -> bool:
