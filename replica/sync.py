@@ -19,6 +19,8 @@ from replica.chain.guard import check_chain, pause_reason, remember_signing
 from replica.chain.publish import already_there, mark_published, unpublished_lines, withdraw_from_leavers
 from replica.chain.sign import sign_outbox
 from replica.chain.verify import Verifier
+from replica.chain.withheld import note_withheld
+from replica.host.memory_gates import judge
 from replica.mail.hand_on import hand_on_held
 from replica.node import Node
 from replica.records import outbox, problems, subjects
@@ -37,6 +39,9 @@ MAX_REFUSALS: Final = 3
 """Refusals after which a pass tries again: a hook may refuse one push, of either side, and take the next."""
 
 _FIRST_PAUSE: Final = 0.1
+WHOLE_MS: Final = 24 * 60 * 60 * 1000
+"""How often every lane is read from its start: a second history of what was read before shows nowhere else."""
+
 _LONGEST_PAUSE: Final = 3.0
 
 
@@ -130,12 +135,13 @@ class SyncPass:
         lane = check_chain(node, self.transport)
         mark_published(store, already_there(store.db, lane.present))
         pulled = _Pulled(tip, lane.lacking, settled=True)
-        known = node.team
-        if tip == get(store.db, Meta.TIP) and (known is None or not is_stale(store.db, known.view)):
+        known, whole = node.team, self._is_time_to_read_all()
+        unchanged = tip == get(store.db, Meta.TIP) and not whole
+        if unchanged and (known is None or not is_stale(store.db, known.view)):
             return pulled
         self.step("reading what teammates published")
         verifier = Verifier(store, node.me, node.reader)
-        pull = self.transport.pull(verifier.marks())
+        pull = self.transport.pull(verifier.marks(whole=whole))
         verified = verifier.verify(pull, node.wall())
         team = node.team
         if team is not None:
@@ -148,6 +154,11 @@ class SyncPass:
         report.more = pull.report.more
         note_skipped(node, team, pull.report.skipped)
         pulled.settled = not (applied.held or pull.report.more)
+        if not pull.report.more:
+            note_withheld(node, verified)
+            if whole:
+                with store.transaction(CommitPoint.SYNCED) as db:
+                    put(db, Meta.READ_ALL_AT, str(node.wall()))
         return pulled
 
     def _send(self, report: Report, pulled: "_Pulled") -> None:
@@ -188,6 +199,10 @@ class SyncPass:
 
     def _may_sign(self, *, raising: bool = False) -> str | None:
         """Why nothing may be signed now, or None. With `raising`, that is a DmpError `conflict`."""
+    def _is_time_to_read_all(self) -> bool:
+        """Whether what is on the far side below the known heads is to be looked at again."""
+        return abs(self.node.wall() - int(get(self.node.store.db, Meta.READ_ALL_AT) or 0)) >= WHOLE_MS
+
         reason = pause_reason(self.node)
         if reason is not None and raising:
             raise DmpError(Code.CONFLICT, reason)

@@ -1,7 +1,7 @@
 """What a roster comes to: who is in the team and what a replica may say at each of its ops (5.37, 5.40)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from crypto.clock import Reading
@@ -116,6 +116,9 @@ class View:
     problems: tuple[Note, ...]
     unknown: RosterOp | None
     """The first op that pauses this replica until it is updated (federation wire 5.34)."""
+    forks: Mapping[str, int] = field(default_factory=dict)
+    """Replicas that signed two histories, each with the seq from which on none of them counts. Whoever reads chains
+    says so; a fold cannot see it."""
 
     def is_member(self, replica: str) -> bool:
         """Whether a replica is admitted and not revoked; observers are members too."""
@@ -127,7 +130,12 @@ class View:
         return member is not None and member.role is Role.ADMIN
 
     def standing(self, replica: str, seq: int) -> bool:
-        """Whether what a replica published at `seq` counts: it is a member, or was revoked past there."""
+        """Whether what a replica published at `seq` counts: it is a member, or was revoked past there.
+
+        Where it signed two histories, nothing does from where they part.
+        """
+        if seq >= self.forks.get(replica, seq + 1):
+            return False
         if replica in self.members:
             return True
         cut = self.revoked.get(replica)

@@ -7,7 +7,7 @@ the machine it admits may arrive together.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from core.store import Store
@@ -19,11 +19,12 @@ from crypto.judge import SignatureMemory
 from crypto.key_claims import MAX_KEY_CLAIMS, key_claims
 from crypto.keys import KeyBody
 from crypto.lane import LaneResult, read_lane
-from crypto.op import to_line
-from crypto.roster.bodies import Admit, Recover
+from crypto.op import Unverified, read_line, to_line
+from crypto.roster.bodies import Admit, CutPoint, Recover, Revoke
 from crypto.roster.claims import recovery_keys
 from crypto.roster.founding import Founding, Pin, foundings
 from crypto.roster.ops import RosterOp
+from replica.chain import forks
 from replica.chain.clock import adopt_reading
 from replica.records import ops, problems, subjects
 from replica.records.commits import CommitPoint
@@ -58,12 +59,14 @@ class Chain:
 class Verified:
     """One pull, verified: what it adds to each chain.
 
-    `held` tells that something in it can only be judged later, so it has to be pulled again.
+    `held` tells that something in it can only be judged later, so it has to be pulled again. `missing_heads` are
+    the replicas whose last known op the far side did not show.
     """
 
     chains: dict[str, Chain] = field(default_factory=dict)
     held: bool = False
     new_ids: int = 0
+    missing_heads: tuple[str, ...] = ()
 
 
 class Verifier:
@@ -74,11 +77,12 @@ class Verifier:
         self._me = me
         self._reader = reader
         self._memory = SignatureMemory()
+        self._whole = False
 
-    def marks(self) -> dict[str, int]:
+    def marks(self, *, whole: bool = False) -> dict[str, int]:
         """From which seq on each chain is to be pulled: its head, so that a rival of the head is seen, or the
-        first content that is still missing."""
-        db = self._store.db
+        first content that is still missing. From its start where it forked, and all with `whole`."""
+        db, self._whole = self._store.db, whole
         marks = {
             replica: position.cursor.head.seq
             for replica, position in ops.positions(db).items()
@@ -86,7 +90,7 @@ class Verifier:
         }
         for replica, seq in db.execute("SELECT replica, min(seq) FROM missing GROUP BY replica"):
             marks[replica] = min(seq, marks.get(replica, seq))
-        return marks
+        return dict.fromkeys(marks, 0) if whole else marks | dict.fromkeys(forks.forks(db), 0)
 
     def verify(self, lines: Iterable[Line], now_ms: int) -> Verified:
         """Read a pull. Claims, the founding and roster ops are stored at once; nothing else is."""
@@ -94,7 +98,9 @@ class Verifier:
         for line in lines:
             if line.replica != self._me:
                 lanes.setdefault(line.replica, []).append(line.raw)
-        found = Verified()
+        found = Verified(missing_heads=self._missing_heads(lanes))
+        if self._whole and get(self._store.db, Meta.FIRM) == "1":
+            lanes = self._without_what_is_known(lanes)
         self._pin_founding(lanes, now_ms)
         for _ in range(MAX_ROUNDS):
             self._take_claims(lanes, found)
@@ -105,6 +111,38 @@ class Verifier:
                 return found
         found.held = True
         return found
+
+    def _missing_heads(self, lanes: Lanes) -> tuple[str, ...]:
+        """The replicas whose head, which is asked for each time, was not among the lines."""
+        return tuple(
+            replica
+            for replica, position in ops.positions(self._store.db).items()
+            if replica != self._me
+            and (head := position.cursor.head) is not None
+            and not self._shows(
+                lanes.get(replica, ()), ops.line_at(self._store.db, replica, head.seq), head.hash
+            )
+        )
+
+    def _shows(self, lines: Sequence[bytes], line: bytes | None, hash_: str) -> bool:
+        if line in lines:
+            return True
+        reads = map(read_line, lines)
+        return any(isinstance(read, Unverified) and read.hash == hash_ for read in reads)
+
+    def _without_what_is_known(self, lanes: Lanes) -> dict[str, list[bytes]]:
+        """The lines that are not, byte for byte, those of ops that were applied: lanes are often read whole."""
+        left: dict[str, list[bytes]] = {}
+        for replica, lines in lanes.items():
+            known = ops.position(self._store.db, replica)
+            if known is None or known.cursor.head is None:
+                left[replica] = list(lines)
+                continue
+            have = {
+                line for seq, line in ops.lines_of(self._store.db, replica) if seq < known.cursor.head.seq
+            }
+            left[replica] = [line for line in lines if line not in have]
+        return left
 
     def _take_claims(self, lanes: Lanes, found: Verified) -> None:
         """Keep the self-signed key ops of ids whose key is not bound yet.
@@ -207,7 +245,7 @@ class Verifier:
 
     def _round(self, team: Team, lanes: Lanes, found: Verified, now_ms: int) -> bool:
         """Read every chain under its decided key; True when that may have changed the roster."""
-        changed = False
+        changed, known_forks = False, forks.forks(self._store.db)
         for replica, lines in lanes.items():
             key = team.keys.get(replica)
             if key is None:
@@ -221,7 +259,55 @@ class Verifier:
                 start = Cursor() if known is None else known.cursor
                 found.chains[replica] = Chain(start, self._read(team, replica, lines, start, now_ms))
             changed |= self._keep_roster_ops(team, replica, key, found.chains[replica])
+            halted = found.chains[replica].found.cursor.halted
+            if replica in known_forks or forks.is_fork(halted):
+                changed |= self._read_forked(team, replica, lines, found, now_ms)
         return changed
+
+    def _read_forked(
+        self, team: Team, replica: str, lines: Sequence[bytes], found: Verified, now_ms: int
+    ) -> bool:
+        """Read a log of two histories as far as it counts; True when that may have changed the roster."""
+        db, key, start = self._store.db, team.keys[replica], found.chains[replica].start
+        ends = self._ends(team, replica)
+        what = forks.digest(lines, ends)
+        if forks.was_read(db, replica, what):
+            found.chains[replica] = Chain(start, LaneResult((), start))
+            return False
+        missing = {hash_ for (hash_,) in db.execute("SELECT hash FROM missing WHERE replica = ?", (replica,))}
+        horizon_ms = now_ms + MAX_CLOCK_LEAD_MS
+        read = forks.reread(db, replica, lines, key, ends, horizon_ms=horizon_ms, wanted=missing)
+        if read.fork is None:
+            return False
+        with self._store.transaction(CommitPoint.CLAIMED):
+            changed = forks.keep(db, replica, read)
+            start = forks.leave_for(db, replica, read.along, start)
+            head = 0 if start.head is None else start.head.seq
+            new = [
+                each
+                for each in read.along.entries
+                if each.seq > head or ops.hash_at(db, replica, each.seq) is None
+            ]
+            start = Cursor(start.head, read.along.cursor.halted)
+            ops.set_position(db, replica, ops.Position(key.fingerprint, start))
+            if not new:
+                forks.note_read(db, replica, what)
+            if changed:
+                raise_roster_version(db)
+        result = replace(read.along, entries=tuple(new), cursor=start)
+        found.chains[replica] = Chain(start, result)
+        return self._keep_roster_ops(team, replica, key, found.chains[replica]) or changed
+
+    def _ends(self, team: Team, replica: str) -> list[CutPoint]:
+        """Where revocations say that a log ends; first the one that stands, then those that may yet."""
+        cut = team.view.revoked.get(replica)
+        said = {
+            op.body.cut
+            for op in stored_roster_ops(self._store.db)
+            if isinstance(op.body, Revoke) and op.body.replica == replica
+        }
+        others = sorted(said, key=lambda each: (each.after_seq, each.after_hash))
+        return others if cut is None else [cut.point, *(each for each in others if each != cut.point)]
 
     def _read(
         self, team: Team, replica: str, lines: Sequence[bytes], start: Cursor, now_ms: int

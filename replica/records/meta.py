@@ -30,6 +30,7 @@ class Meta(StrEnum):
     )
     SHARING_SINCE = "sharing-since"  # when this replica first published shared state
     SYNCED_AT = "synced-at"  # when a pass last ended well
+    READ_ALL_AT = "read-all-at"  # when every lane was last read from its start, in milliseconds
 
 
 def get(db: sqlite3.Connection, name: Meta) -> str | None:

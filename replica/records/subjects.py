@@ -44,6 +44,14 @@ HALT: Final = Kind(
     "contradicts itself is never mended: revoke the replica, and let its owner join afresh",
     clears=True,
 )
+WITHHELD: Final = Kind(
+    "withheld",
+    "the remote seems to keep back what a replica published: somebody's signed word tells of a later op, or an op that "
+    "was read is not there any more",
+    "ask the replica's owner, by voice, what they published last; look who can push to the branch, and whether it was "
+    "set back. Where the word is false, ask whoever gave it",
+    clears=True,
+)
 CLOCK: Final = Kind(
     "clock",
     "a replica's clock is over 5 minutes ahead; its ops wait until that time comes",

@@ -130,4 +130,7 @@ def _place(view: View, replica: str) -> str:
     ends = None if cut is None or member is not None else cut.point.after_seq
     cuts = sorted((each.handle, each.after_seq) for each in held.host_cuts)
     admin = view.is_admin(replica)
-    return json.dumps([held.fingerprint, held.handle, sorted(held.hosts), cuts, held.observer, admin, ends])
+    forked = view.forks.get(replica)
+    return json.dumps(
+        [held.fingerprint, held.handle, sorted(held.hosts), cuts, held.observer, admin, ends, forked]
+    )

@@ -5,17 +5,19 @@ All of it is derived from key claims and verified roster ops, by the pure functi
 
 import re
 import sqlite3
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from core.errors import Code, DmpError
 from crypto.key_claims import Claim, key_claims
 from crypto.keys import KeyBody
 from crypto.op import Op, read_entry
+from crypto.roster.bodies import CutPoint, Revoke
 from crypto.roster.claims import resolve
 from crypto.roster.ops import RosterOp
 from crypto.roster.view import View
+from replica.chain.forks import ends_of, forks, rivals
 from replica.quoting import quoted
 from replica.records import ops
 from replica.records.meta import Meta, get, roster_version
@@ -84,8 +86,41 @@ def fold_team(db: sqlite3.Connection, unsigned: Iterable[RosterOp] = ()) -> Team
     stored = stored_roster_ops(db)
     if founding is None or all(op.hash != founding for op in stored):
         return None
-    view, keys = resolve(founding, stored_claims(db), [*stored, *unsigned])
-    return Team(founding, get(db, Meta.FIRM) == "1", view, keys)
+    unsigned, claims = list(unsigned), stored_claims(db)
+    forked = forks(db)
+    ends = ends_of(db, _cuts(stored), forked)
+    while True:
+        void = {replica: fork.seq for replica, fork in forked.items() if replica not in ends}
+        view, keys = resolve(founding, claims, [*_counting(db, stored, founding, void), *unsigned])
+        fallen = [replica for replica, end in ends.items() if not _ends_at(view, replica, end)]
+        if not fallen:
+            view = replace(view, forks=void) if void else view
+            return Team(founding, get(db, Meta.FIRM) == "1", view, keys)
+        for replica in fallen:  # a revocation that is void says nothing of any history
+            del ends[replica]
+
+
+def _cuts(stored: Iterable[RosterOp]) -> list[tuple[str, CutPoint]]:
+    return [(op.body.replica, op.body.cut) for op in stored if isinstance(op.body, Revoke)]
+
+
+def _ends_at(view: View, replica: str, end: CutPoint) -> bool:
+    cut = view.revoked.get(replica)
+    return cut is not None and cut.point == end
+
+
+def _counting(
+    db: sqlite3.Connection, stored: Iterable[RosterOp], founding: str, void: Mapping[str, int]
+) -> Iterator[RosterOp]:
+    """The roster ops that count where some replicas signed two histories: `void` is where these part."""
+    for op in stored:
+        if op.hash == founding or op.seq <= void.get(op.replica, op.seq):
+            yield op
+    for replica in void:
+        known = ops.position(db, replica)
+        for rival in rivals(db, replica):
+            if known is not None and isinstance(rival, Op) and rival.type == "roster":
+                yield RosterOp.of(rival, known.fingerprint)
 
 
 def need_team(team: Team | None) -> Team:

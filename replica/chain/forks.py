@@ -1,0 +1,195 @@
+"""A replica that signed two histories: what of it counts, the same for everyone who knows both (F.1; wire 5.5).
+
+Such a log halts where the two part. Which of them somebody had read by then is an accident of who was shown what, so
+what was accepted from there on is taken back: only ops below the fork count. Of the roster ops that share the fork's
+seq, the one with the smallest opHash counts. All lines that are known are read anew from the start to find the place,
+so that it depends on the ops there are and not on the order they came in.
+
+A revocation that stands and names the op where the replica ends says which history is meant, and others are nothing:
+whoever has the key of a revoked replica cannot undo what it did before, nor add to it.
+"""
+
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Final
+
+from crypto.chain import PREV_MISMATCH, SHARED_SEQ, Cursor, Halt, Head
+from crypto.keys import KeyBody
+from crypto.lane import LaneResult, read_lane, verified_entries
+from crypto.op import ZERO_HASH, Entry, Unverified, read_entry, read_line, to_line
+from crypto.roster.bodies import CutPoint
+from replica.records import ops
+
+MAX_RIVALS: Final = 4
+"""Ops of a fork's seq that are kept, roster ops and others apart: two prove it, and one counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Where two histories of a replica part: from this seq on they say different things."""
+
+    seq: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """A forked log, read from its start, with the ops that share the fork's seq.
+
+    `along` is the log as far as it counts: to the fork, or to the end that a revocation names.
+    """
+
+    fork: Fork | None
+    rivals: Sequence[Entry]
+    along: LaneResult
+
+
+def is_fork(halt: Halt | None) -> bool:
+    """Whether a log halted because its publisher signed two histories."""
+    return halt is not None and halt.reason in (SHARED_SEQ, PREV_MISMATCH)
+
+
+def forks(db: sqlite3.Connection) -> dict[str, Fork]:
+    """Every fork that is known, by replica."""
+    rows = db.execute("SELECT replica, seq, reason FROM forks")
+    return {replica: Fork(seq, reason) for replica, seq, reason in rows}
+
+
+def rivals(db: sqlite3.Connection, replica: str) -> list[Entry]:
+    """What is kept of the ops that share the fork's seq."""
+    rows = db.execute("SELECT line FROM rivals WHERE replica = ? ORDER BY hash", (replica,))
+    return [read_entry(bytes(line)) for (line,) in rows]
+
+
+def reread(
+    db: sqlite3.Connection,
+    replica: str,
+    fresh: Iterable[bytes],
+    key: KeyBody,
+    ends: Iterable[CutPoint],
+    *,
+    horizon_ms: int,
+    wanted: Collection[str] = frozenset(),
+) -> Reread:
+    """Read all that is known of a log from its start, and along the first of `ends` whose history is known."""
+    lines = [line for _, line in ops.lines_of(db, replica)]
+    lines += [to_line(entry) for entry in rivals(db, replica)]
+    lines += fresh
+    whole = read_lane(replica, lines, Cursor(), key, horizon_ms=horizon_ms, wanted=wanted)
+    halted = whole.cursor.halted
+    if halted is None or not is_fork(halted):
+        return Reread(None, (), whole)
+    fork = Fork(halted.seq, halted.reason)
+    along = whole
+    for end in ends:
+        history = None if end.after_seq < fork.seq else _history(replica, lines, end.after_hash)
+        if history is not None:
+            found = read_lane(replica, history, Cursor(), key, wanted=wanted)
+            head = found.cursor.head
+            if head is not None and (head.seq, head.hash) == (end.after_seq, end.after_hash):
+                along = found
+                break
+    return Reread(fork, _at(replica, lines, key, fork.seq), along)
+
+
+def _history(replica: str, lines: Iterable[bytes], end: str) -> list[bytes] | None:
+    """The lines of the ops that lead to the one of this hash; None where one of them is not known."""
+    known: dict[str, tuple[str, list[bytes]]] = {}
+    for raw in lines:
+        read = read_line(raw)
+        if isinstance(read, Unverified) and read.replica == replica:
+            known.setdefault(read.hash, (read.prev, []))[1].append(raw)
+    found: list[bytes] = []
+    at = end
+    while at != ZERO_HASH:
+        if at not in known:
+            return None
+        at, raws = known.pop(at)
+        found += raws
+    return found
+
+
+def _at(replica: str, lines: Iterable[bytes], key: KeyBody, seq: int) -> list[Entry]:
+    there = [raw for raw in lines if (read := read_line(raw)).seq == seq and isinstance(read, Unverified)]
+    found = {entry.hash: entry for entry in verified_entries(replica, there, key.sign_key)}
+    return [found[hash_] for hash_ in sorted(found)]
+
+
+def digest(lines: Iterable[bytes], ends: Iterable[CutPoint]) -> str:
+    """What tells one reading of a forked log from another."""
+    found = sha256(repr(list(ends)).encode())
+    for each in sorted(sha256(line).digest() for line in lines):
+        found.update(each)
+    return found.hexdigest()
+
+
+def was_read(db: sqlite3.Connection, replica: str, what: str) -> bool:
+    """Whether a reading of a forked log would come to what is known already."""
+    return (
+        db.execute("SELECT 1 FROM forks WHERE replica = ? AND read = ?", (replica, what)).fetchone()
+        is not None
+    )
+
+
+def keep(db: sqlite3.Connection, replica: str, found: Reread) -> bool:
+    """Remember a fork and what proves it, inside an open transaction; True where that is news."""
+    assert found.fork is not None
+    before, have = forks(db).get(replica), {entry.hash for entry in rivals(db, replica)}
+    of_roster = [each for each in found.rivals if each.type == "roster"]
+    others = [each for each in found.rivals if each.type != "roster"]
+    wanted = of_roster[:MAX_RIVALS] + others[:MAX_RIVALS]
+    if before == found.fork and {each.hash for each in wanted} == have:
+        return False
+    db.execute(
+        "INSERT OR REPLACE INTO forks (replica, seq, reason) VALUES (?, ?, ?)",
+        (replica, found.fork.seq, found.fork.reason),
+    )
+    db.execute("DELETE FROM rivals WHERE replica = ?", (replica,))
+    db.executemany(
+        "INSERT INTO rivals (replica, hash, type, line) VALUES (?, ?, ?, ?)",
+        [(replica, each.hash, each.type, to_line(each)) for each in wanted],
+    )
+    return True
+
+
+def note_read(db: sqlite3.Connection, replica: str, what: str) -> None:
+    """Remember what was read of a forked log, inside an open transaction."""
+    db.execute("UPDATE forks SET read = ? WHERE replica = ?", (what, replica))
+
+
+def leave_for(db: sqlite3.Connection, replica: str, along: LaneResult, start: Cursor) -> Cursor:
+    """Forget what is held of another history than the one that counts; return where the chain stands then.
+
+    Inside an open transaction. What was delivered of it stays.
+    """
+    before: Entry | None = None
+    for entry in along.entries:
+        held = ops.hash_at(db, replica, entry.seq)
+        if held is not None and held != entry.hash:
+            for table in ("ops", "parked", "missing", "beyond_cut"):
+                db.execute(f"DELETE FROM {table} WHERE replica = ? AND seq >= ?", (replica, entry.seq))
+            if start.head is None or start.head.seq < entry.seq:
+                return start
+            head = None if before is None else Head(before.seq, before.hash, before.hlc)
+            return replace(start, head=head)
+        before = entry
+    return start
+
+
+def ends_of(
+    db: sqlite3.Connection, cuts: Iterable[tuple[str, CutPoint]], known: Mapping[str, Fork]
+) -> dict[str, CutPoint]:
+    """For each forked replica, the end of the history held here that a revocation names; of several the lowest.
+
+    `cuts` are what all revocations that are held say of their target, whether they stand or not.
+    """
+    found: dict[str, CutPoint] = {}
+    for replica, cut in sorted(cuts, key=lambda each: (each[1].after_seq, each[1].after_hash)):
+        fork = known.get(replica)
+        if fork is None or cut.after_seq < fork.seq or replica in found:
+            continue
+        if ops.hash_at(db, replica, cut.after_seq) == cut.after_hash:
+            found[replica] = cut
+    return found
