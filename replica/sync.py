@@ -20,7 +20,6 @@ from replica.chain.publish import already_there, mark_published, unpublished_lin
 from replica.chain.sign import sign_outbox
 from replica.chain.verify import Verifier
 from replica.chain.withheld import note_withheld
-from replica.host.memory_gates import judge
 from replica.mail.hand_on import hand_on_held
 from replica.node import Node
 from replica.records import outbox, problems, subjects
