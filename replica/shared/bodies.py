@@ -196,7 +196,7 @@ def is_member(address: str) -> bool:
 def _fields(content: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     _check(len(content) <= MAX_FIELDS, "fields", f"are at most {MAX_FIELDS}")
     for name, value in content.items():
-        _check(0 < len(name) <= MAX_NAME, "fields", f"have names of 1 to {MAX_NAME} characters")
+        _check(0 < _units(name) <= MAX_NAME, "fields", f"have names of 1 to {MAX_NAME} characters")
         _check(not name.startswith(ACTIVITY), "fields", "may not be named as activity is")
         where = f"fields.{name[:MAX_TEXT]}"
         _check(len(canonical(value)) <= MAX_FIELD_BYTES, where, f"takes at most {MAX_FIELD_BYTES} bytes")
@@ -227,7 +227,7 @@ def _caps(content: Mapping[str, JsonValue]) -> tuple[str, ...]:
     caps = content.get("caps", [])
     if not isinstance(caps, list) or len(caps) > MAX_CAPS:
         raise invalid("caps", f"must be a list of at most {MAX_CAPS}")
-    found = [cap for cap in caps if isinstance(cap, str) and 1 <= len(cap) <= MAX_CAP]
+    found = [cap for cap in caps if isinstance(cap, str) and 1 <= _units(cap) <= MAX_CAP]
     _check(len(found) == len(caps), "caps", f"must be texts of 1 to {MAX_CAP} characters")
     return tuple(found)
 
@@ -247,13 +247,18 @@ def _is_kind(address: str, kind: Literal["human", "agent", "task"]) -> bool:
 
 def _text(content: Mapping[str, JsonValue], name: str, limit: int = MAX_TEXT) -> str:
     value = content.get(name)
-    if not isinstance(value, str) or not 1 <= len(value) <= limit:
+    if not isinstance(value, str) or not 1 <= _units(value) <= limit:
         raise invalid(name, f"must be a text of 1 to {limit} characters")
     try:
         utf8_len(value)
     except UnicodeEncodeError:
         raise invalid(name, "must be whole characters") from None
     return value
+
+
+def _units(text: str) -> int:
+    """Count UTF-16 code units, which is what every implementation has to count alike (1.5, 4.1)."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _object(value: object, field: str) -> Mapping[str, JsonValue]:

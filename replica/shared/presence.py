@@ -16,7 +16,11 @@ from replica.shared.kinds import RESOLVED_RUN
 
 
 def fold(db: sqlite3.Connection, view: View, op: Op) -> Outcome:
-    """Fold a presence op in. Raises DmpError: `invalid`, and `forbidden` for a decision by who is no admin."""
+    """Fold a presence op in.
+
+    Raises DmpError: `invalid`; `forbidden` for a decision by who is no admin, and for a session of an observer, whose
+    word could only take it away from whom it belongs to.
+    """
     match parse_presence(op.body):
         case DevicePresence() as said:
             return Outcome.APPLIED if _keep_device(db, op, said) else Outcome.NOTHING
@@ -28,6 +32,8 @@ def fold(db: sqlite3.Connection, view: View, op: Op) -> Outcome:
                 problems.clear(db, _conflict(said.run))
             return Outcome.APPLIED if moved else Outcome.NOTHING
         case RunPresence() as said:
+            if (view.members.get(op.replica) or view.revoked[op.replica]).observer:
+                raise forbidden("kind", "an observer runs no sessions for the team")
             moved = _keep_claim(db, op, said, member=view.is_member(op.replica))
             if moved and runs.binding(db, said.run).contested:
                 return Outcome(

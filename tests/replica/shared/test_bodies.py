@@ -111,6 +111,7 @@ def test_bodies_are_read_into_what_they_say() -> None:
         ("agent", "address", "agent:ada/a2a.peer"),
         ("agent", "address", "human:ada"),
         ("agent", "displayName", "x" * 257),
+        ("agent", "displayName", "\N{SEEDLING}" * 129),  # two UTF-16 units each
         ("agent", "client", "x" * 129),
         ("agent", "status", "ready"),
         ("channel", "channel", "Eng"),

@@ -17,7 +17,17 @@ from replica.shared import fold
 from replica.shared.fold import HANDLERS
 from replica.team import commands
 from tests.replica.forge import Forger
-from tests.replica.shared.acts import put_body, sign, title_of, types, view_of
+from tests.replica.shared.acts import (
+    add_task,
+    homes_at,
+    put_body,
+    run_body,
+    run_session,
+    sign,
+    title_of,
+    types,
+    view_of,
+)
 from tests.replica.world import World, exchange
 
 
@@ -50,16 +60,21 @@ def test_an_observer_changes_nothing_but_is_there(w: World) -> None:
     sign(ada, Admit(eve.me, "eve", Role.MEMBER, eve.node.identity.fingerprint, observer=True))
     exchange(ada, eve)
     eve.node.engine.join("eng", "human:eve")
+    made = add_task(ada)
+    run = run_session(ada, made)
     exchange(ada, eve)
     assert types(eve) == []
     forger = Forger(eve)
     forger.publish(
         forger.op("channel", body={"channel": "eng", "member": "human:eve", "joined": True}),
         forger.op("presence", body={"kind": "replica", "build": "b", "device": "d", "wall": 1}),
+        forger.op("presence", body=run_body(run.partition(":")[2], made)),
     )
     ada.sync()
     assert ada.node.engine.members("eng") == ()
     assert ada.count("devices") == 1
+    assert homes_at(ada, made) == (ada.me,)
+    assert "observer" in ada.problems()[f"presence:{eve.me}"]
     assert f"observer:{eve.me}" in ada.problems()
 
 
