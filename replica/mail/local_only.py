@@ -22,6 +22,15 @@ def refuse_local_only(message: Message, replied: Message | None, root: Message |
         raise forbidden(field, "this thread began with a message that never leaves its host; start another")
 
 
+def is_local_only(message: Message, replied: Message | None, root: Message | None) -> bool:
+    """Whether a message is one that may not cross between replicas, whoever it goes to."""
+    return (
+        _stays(message)
+        or (replied is not None and has_gate_data(replied.data))
+        or (root is not None and _stays(root))
+    )
+
+
 def _stays(message: Message) -> bool:
     """Whether a message is local-only whatever it replies to."""
     return (

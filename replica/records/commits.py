@@ -29,6 +29,7 @@ class CommitPoint(StrEnum):
     RESUMED = "resumed"  # a pause overridden by its owner
     PROBLEM = "problem"  # something a person should know
     WORK_ITEM = "work-item"  # a work item made or changed
+    MEMORY = "memory"  # an entry written to, or a proposal made, asked about or decided
     AGENT = "agent"  # an agent registered, muted or heard again, or revoked
     SESSION = "session"  # a session made, begun or ended
     EFFECT = "effect"  # what an answered gate changed here

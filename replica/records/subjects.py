@@ -158,6 +158,19 @@ PRESENCE: Final = Kind(
     "presence", "an op about a session or a machine breaks a rule, and changed nothing", _VERSION, seen=True
 )
 MEMORY: Final = Kind("memory", "an op of team memory breaks a rule, and changed nothing", _VERSION, seen=True)
+MEMORY_QUOTA: Final = Kind(
+    "memory-quota",
+    "a replica makes more entries of memory than an hour's quota; the rest waits",
+    "wait, or ask its owner what is running there",
+    seen=True,
+    clears=True,
+)
+MEMORY_CAP: Final = Kind(
+    "memory-cap",
+    "more changes of memory from one replica, behind which no human stands, wait for you than are asked about at once",
+    "answer those that are open (`dmp memory list --proposals`), or set `memory.teammates` in `config.toml`",
+    clears=True,
+)
 DOC: Final = Kind("doc", "an op about a document breaks a rule, and changed nothing", _VERSION, seen=True)
 RUN_CONFLICT: Final = Kind(
     "run-conflict",
