@@ -14,7 +14,18 @@ from typing import Any, Final, Literal, cast
 from core.host import Limits
 from replica.chain.quotas import Quotas
 
-WakePolicy = Literal["ask", "allow"]
+Policy = Literal["ask", "allow"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPolicy:
+    """What becomes of memory that no human stands behind: asked about by a gate, or accepted (F.7).
+
+    `agents` is for what agents and sessions of this host write, `teammates` for what arrives.
+    """
+
+    agents: Policy = "ask"
+    teammates: Policy = "ask"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +35,9 @@ class Config:
     notify_command: str | None = None
     notify_desktop: bool = False
     wake_command: str | None = None
-    wake_policy: WakePolicy = "ask"
+    wake_policy: Policy = "ask"
     gates_command: str | None = None
+    memory: MemoryPolicy = field(default_factory=MemoryPolicy)
     limits: Limits = field(default_factory=Limits)
     quotas: Quotas = field(default_factory=Quotas)
     fault: str | None = None
@@ -41,8 +53,16 @@ _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "notify": ("command", "desktop"),
     "wake": ("command", "policy"),
     "gates": ("command",),
+    "memory": ("agents", "teammates"),
     "limits": ("urgent_per_hour", "agent_turns_per_thread_per_hour"),
-    "quotas": ("mail_per_hour", "state_per_hour", "recipients_per_hour", "shared_per_hour"),
+    "quotas": (
+        "mail_per_hour",
+        "state_per_hour",
+        "recipients_per_hour",
+        "shared_per_hour",
+        "memories_per_hour",
+        "documents_per_hour",
+    ),
 }
 _OFF: Final = "off"
 
@@ -97,8 +117,11 @@ def _config(content: Mapping[str, Any]) -> Config:
         notify_command=_command(content, "notify"),
         notify_desktop=_flag(content, "notify", "desktop"),
         wake_command=_command(content, "wake"),
-        wake_policy=_policy(content),
+        wake_policy=_policy(content, "wake", "policy"),
         gates_command=_command(content, "gates"),
+        memory=MemoryPolicy(
+            agents=_policy(content, "memory", "agents"), teammates=_policy(content, "memory", "teammates")
+        ),
         limits=Limits(
             urgent_per_hour=_count(content, "limits", "urgent_per_hour", limits.urgent_per_hour),
             agent_turns_per_thread_per_hour=_count(
@@ -110,6 +133,8 @@ def _config(content: Mapping[str, Any]) -> Config:
             state=_quota(content, "state_per_hour", quotas.state),
             recipients=_quota(content, "recipients_per_hour", quotas.recipients),
             shared=_quota(content, "shared_per_hour", quotas.shared),
+            memories=_quota(content, "memories_per_hour", quotas.memories),
+            documents=_quota(content, "documents_per_hour", quotas.documents),
         ),
     )
 
@@ -132,10 +157,10 @@ def _flag(content: Mapping[str, Any], table: str, key: str) -> bool:
     return value
 
 
-def _policy(content: Mapping[str, Any]) -> WakePolicy:
-    value = _get(content, "wake", "policy", "ask")
+def _policy(content: Mapping[str, Any], table: str, key: str) -> Policy:
+    value = _get(content, table, key, "ask")
     if value not in ("ask", "allow"):
-        raise _Fault('wake.policy must be "ask" or "allow"')
+        raise _Fault(f'{table}.{key} must be "ask" or "allow"')
     return value
 
 
