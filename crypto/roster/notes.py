@@ -61,10 +61,15 @@ _REPEATS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something about the roster that people should hear of; `subject` is `op:<replica>:<seq>` for an op."""
+    """Something about the roster that people should hear of; `subject` is `op:<replica>:<seq>` for an op.
+
+    `replica` is whose op it is about, or which machine.
+    """
 
     subject: str
     text: str
+    replica: str | None = None
+    seq: int | None = None
 
 
 def op_subject(op: RosterOp) -> str:
@@ -87,10 +92,12 @@ def notes_on(
         counts[group] = counts.get(group, 0) + 1
         if counts[group] <= MAX_NOTES:
             text = f"The roster op of {op.replica} at seq {op.seq} has no effect: {reason.value}."
-            notes.append(Note(op_subject(op), text))
+            notes.append(Note(op_subject(op), text, op.replica, op.seq))
     for group, count in counts.items():
         if count > MAX_NOTES:
             whose = group or "replicas that were never admitted"
             subject = f"roster:{group}" if group else "roster"
-            notes.append(Note(subject, f"{count - MAX_NOTES} more roster ops of {whose} have no effect."))
+            notes.append(
+                Note(subject, f"{count - MAX_NOTES} more roster ops of {whose} have no effect.", group)
+            )
     return tuple(notes)

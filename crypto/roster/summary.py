@@ -89,7 +89,7 @@ def _may_dismiss(op: RosterOp, named: RosterOp, walk: Walk) -> bool:
 
 def _recovered(members: Mapping[str, Member]) -> list[Note]:
     return [
-        Note(f"replica:{replica}", f"{replica} let itself in as an admin with the recovery code.")
+        Note(f"replica:{replica}", f"{replica} let itself in as an admin with the recovery code.", replica)
         for replica, member in members.items()
         if member.recovered
     ]

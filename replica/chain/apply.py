@@ -77,6 +77,7 @@ class Applier:
         team = self.node.team
         if team is None:
             return result
+        self._note_pause(team)
         self._refold_if_stale(team)
         lanes = {
             replica: _Lane(replica, team.keys[replica].fingerprint, chain.start.head)
@@ -100,6 +101,23 @@ class Applier:
         self._note_faults(team, lanes, verified)
         result.held |= any(lane.blocked for lane in lanes.values())
         return result
+
+    def _note_pause(self, team: Team) -> None:
+        """Say which op keeps everything waiting, as long as one does (federation wire 5.35)."""
+        db, unknown, subject = self.node.store.db, team.view.unknown, subjects.NEWER.of()
+        noted = any(each.subject == subject for each in problems.all_problems(db))
+        if unknown is None and not noted:
+            return
+        with self.node.store.transaction(CommitPoint.PROBLEM):
+            if unknown is None:
+                problems.clear(db, subject)
+                return
+            place = f"{unknown.replica} {unknown.seq} {unknown.hash}"
+            text = (
+                f"{team.describe(unknown.replica)} changed the roster in a way that only a newer version can read; "
+                f"nothing of anyone is applied until this one is upgraded, or an admin says `dmp team dismiss {place}`"
+            )
+            self._problem(db, subject, text, unknown.replica, unknown.seq)
 
     def _refold_if_stale(self, team: Team) -> None:
         """Fold shared state anew where the ops that count are not those that were folded.
@@ -182,12 +200,7 @@ class Applier:
         if entry.type in ("key", "roster"):
             return None
         if view.unknown is not None:
-            unknown = view.unknown
-            return Outcome.wait(
-                subjects.NEWER.of(),
-                f"the roster op of {unknown.replica} at seq {unknown.seq} ({unknown.hash}) is from a newer build; "
-                "nothing is applied until this one is upgraded",
-            )
+            return Outcome.wait()
         member = view.members.get(replica)
         if member is None and cut is None:
             return Outcome.wait()

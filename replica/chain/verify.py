@@ -6,7 +6,7 @@ count at once, before anything else of the same pull is applied (5.43), so an ad
 the machine it admits may arrive together.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
@@ -22,10 +22,11 @@ from crypto.lane import LaneResult, read_lane
 from crypto.op import Unverified, read_line, to_line
 from crypto.roster.bodies import Admit, CutPoint, Recover, Revoke
 from crypto.roster.claims import recovery_keys
-from crypto.roster.founding import Founding, Pin, foundings
+from crypto.roster.founding import Candidates, Founding, Pin, foundings
 from crypto.roster.ops import RosterOp
 from replica.chain import forks
 from replica.chain.clock import adopt_reading
+from replica.quoting import quoted
 from replica.records import ops, problems, subjects
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put, raise_roster_version
@@ -42,6 +43,9 @@ MAX_WAITING_IDS: Final = 1000
 
 MAX_STRANGER_OPS: Final = 8
 """Ops of a chain that are looked at before its replica was ever admitted (federation wire 2.4)."""
+
+_FOUNDINGS_SHOWN: Final = 4
+_NAME_SHOWN: Final = 40
 
 MAX_ROUNDS: Final = 64
 """Times roster ops may decide more keys within one pass; the rest follows in the next."""
@@ -101,7 +105,9 @@ class Verifier:
         found = Verified(missing_heads=self._missing_heads(lanes))
         if self._whole and get(self._store.db, Meta.FIRM) == "1":
             lanes = self._without_what_is_known(lanes)
-        self._pin_founding(lanes, now_ms)
+        if not self._pin_founding(lanes, now_ms):
+            found.held = True
+            return found
         for _ in range(MAX_ROUNDS):
             self._take_claims(lanes, found)
             team = self._reader.read(self._store.db)
@@ -177,11 +183,31 @@ class Verifier:
             if claims and not have:
                 found.new_ids += 1
                 room -= 1
+            known.setdefault(replica, set()).update(claim.fingerprint for claim in claims)
             fresh.extend((replica, claim.fingerprint, to_line(claim.op)) for claim in claims)
         if fresh:
             with self._store.transaction(CommitPoint.CLAIMED):
                 db.executemany("INSERT INTO claims (replica, fingerprint, line) VALUES (?, ?, ?)", fresh)
                 raise_roster_version(db)
+        self._note_claimed(
+            {*bound}, {replica for replica, have in known.items() if len(have) >= MAX_KEY_CLAIMS}
+        )
+
+    def _note_claimed(self, bound: Collection[str], crowded: Collection[str]) -> None:
+        """Record the ids that as many keys claim as are kept; forget those whose key is decided (12.1)."""
+        db = self._store.db
+        noted = {each.subject for each in problems.all_problems(db) if subjects.KEY.covers(each.subject)}
+        over = {subjects.KEY.of(replica) for replica in bound} & noted
+        fresh = [replica for replica in sorted(crowded) if replica not in bound]
+        fresh = [replica for replica in fresh if subjects.KEY.of(replica) not in noted]
+        if not over and not fresh:
+            return
+        with self._store.transaction(CommitPoint.PROBLEM):
+            for subject in over:
+                problems.clear(db, subject)
+            for replica in fresh:
+                text = f"{MAX_KEY_CLAIMS} keys or more claim the id {replica}; one at most is its owner's"
+                problems.note(db, problems.Problem(subjects.KEY.of(replica), text))
 
     def _named(self, team: Team) -> dict[str, set[str]]:
         """The keys that admissions published by members name, by replica."""
@@ -218,20 +244,32 @@ class Verifier:
                     return True
         return False
 
-    def _pin_founding(self, lanes: Lanes, now_ms: int) -> None:
-        """Follow a founding when exactly one can be meant (4.5), and keep the roster ops of its founder."""
+    def _pin_founding(self, lanes: Lanes, now_ms: int) -> bool:
+        """Follow a founding when exactly one can be meant, and keep the roster ops of its founder (4.5).
+
+        Until this replica was admitted, or somebody said which one is meant, a second founding unpins the first:
+        False then, since what was read of the others has to be pulled again.
+        """
         db = self._store.db
-        if get(db, Meta.FOUNDING) is not None:
-            return
+        pinned = get(db, Meta.FOUNDING)
+        if get(db, Meta.FIRM) == "1" and pinned is not None:
+            return True
         seen = {
             claim.roster_op.hash: (claim.roster_op, claim.fingerprint)
             for replica, lines in lanes.items()
             for claim in key_claims(replica, lines)
             if claim.roster_op is not None
         }
-        candidates = foundings(
-            [RosterOp.of(*each) for each in seen.values()], invited_to=get(db, Meta.INVITED_TEAM)
+        candidates = _chosen(
+            foundings([RosterOp.of(*each) for each in seen.values()], invited_to=get(db, Meta.INVITED_TEAM)),
+            get(db, Meta.TRUSTED),
         )
+        if pinned is not None:
+            if all(each.hash == pinned for each in candidates.foundings):
+                return True
+            with self._store.transaction(CommitPoint.PINNED):
+                unpin(self._store, self._me)
+            return False
         if candidates.provisional is not None:
             chosen = candidates.provisional
             with self._store.transaction(CommitPoint.PINNED):
@@ -239,9 +277,10 @@ class Verifier:
                 ops.set_position(db, chosen.replica, ops.Position(chosen.fingerprint, Cursor()))
                 ops.insert(db, seen[chosen.hash][0])
         elif candidates.pin is Pin.AMBIGUOUS:
-            text = f"{len(candidates.foundings)} teams were founded there; join with an invite code, which names one"
             with self._store.transaction(CommitPoint.PROBLEM):
+                text = _which(candidates)
                 problems.note(db, problems.Problem(subjects.FOUNDING.of(), text, at=timestamp(now_ms)))
+        return True
 
     def _round(self, team: Team, lanes: Lanes, found: Verified, now_ms: int) -> bool:
         """Read every chain under its decided key; True when that may have changed the roster."""
@@ -364,10 +403,44 @@ def _proves_recovery(team: Team, pubs: Iterable[str], op: RosterOp, key: KeyBody
     return isinstance(body, Recover) and any(verify_recovery(pub, body.proof, **claimed) for pub in pubs)
 
 
+def _chosen(candidates: Candidates, trusted: str | None) -> Candidates:
+    """What is left of them where a person said which founder is meant."""
+    if trusted is None:
+        return candidates
+    return Candidates(tuple(each for each in candidates.foundings if each.fingerprint == trusted))
+
+
+def _which(candidates: Candidates) -> str:
+    """What there is to choose from. The names are text of the founders, of whom one may be an impostor."""
+    shown = "; ".join(
+        f"{quoted(each.name, _NAME_SHOWN)} of {each.replica}, {each.fingerprint}"
+        for each in candidates.foundings[:_FOUNDINGS_SHOWN]
+    )
+    return (
+        f"{len(candidates.foundings)} teams were founded there ({shown}). Ask your founder for their fingerprint and "
+        "run `dmp team trust FINGERPRINT`, or join with an invite code"
+    )
+
+
 def follow(store: Store, founding: Founding) -> None:
     """Follow a founding, inside an open transaction."""
     put(store.db, Meta.FOUNDING, founding.hash)
     put(store.db, Meta.FOUNDER, founding.replica)
     put(store.db, Meta.FOUNDER_FINGERPRINT, founding.fingerprint)
+    if get(store.db, Meta.TRUSTED) == founding.fingerprint:
+        put(store.db, Meta.FIRM, "1")
     problems.clear(store.db, subjects.FOUNDING.of())
     raise_roster_version(store.db)
+
+
+def unpin(store: Store, me: str) -> None:
+    """Follow no founding any more, and forget what was read of others, inside an open transaction.
+
+    Nothing but keys and the roster was published before that, so nothing of this replica's own is lost.
+    """
+    db = store.db
+    for table in ("claims", "ops", "cursors", "parked", "missing", "acks"):
+        db.execute(f"DELETE FROM {table} WHERE replica <> ?", (me,))
+    for name in (Meta.FOUNDING, Meta.FOUNDER, Meta.FOUNDER_FINGERPRINT, Meta.TIP, Meta.FOLDED_TYPES):
+        put(db, name, None)
+    raise_roster_version(db)

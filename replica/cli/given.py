@@ -3,6 +3,8 @@
 import sys
 from typing import BinaryIO, Final
 
+import click
+
 from core.errors import invalid
 from core.validate import MAX_BODY_BYTES
 from crypto.encoding import CROCKFORD
@@ -44,6 +46,16 @@ def invite_code(text: str) -> str:
     code = text if text != STDIN else _stdin("code").readline().decode(errors="replace")
     code = code.strip()
     return f"{code}." if code.count(".") == 2 else code
+
+
+def recovery_code() -> str:
+    """Return a recovery code that a person types when asked, or a line of standard input where nobody sits there.
+
+    It is shown while it is typed: it is long, it is read from paper, and it opens nothing once it was used.
+    """
+    if sys.stdin is not None and sys.stdin.isatty():
+        return str(click.prompt("Recovery code", err=True, prompt_suffix=": "))
+    return _stdin("code").readline().decode(errors="replace").strip()
 
 
 def fingerprint(text: str) -> str:

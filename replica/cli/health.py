@@ -2,9 +2,11 @@
 
 import click
 
+from core.errors import Code, DmpError
+from crypto.canonical import JsonValue
 from replica.chain.clock import accept_wall_clock
 from replica.chain.guard import resume as resume_signing
-from replica.cli.context import Cli, command, pass_cli
+from replica.cli.context import Cli, command, group, pass_cli
 from replica.cli.text import moment
 from replica.node import Node
 from replica.records import problems as records
@@ -13,39 +15,46 @@ from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get
 
 
-@command("problems")
-@pass_cli
-def problems(cli: Cli) -> None:
-    """List what is wrong here, and where in whose log."""
+@group("problems", invoke_without_command=True)
+@click.option("--all", "every", is_flag=True, help="Show those too that somebody here has seen.")
+@click.pass_context
+def problems(context: click.Context, every: bool) -> None:
+    """List what is wrong here, where in whose log, and what to do about it."""
+    cli = context.find_object(Cli)
+    assert cli is not None
+    if context.invoked_subcommand is not None:
+        return
     with cli.node() as node:
-        found = all_problems(node)
+        found = all_problems(node, seen=every)
     screen = cli.screen
     if cli.as_json:
-        screen.document(
-            {
-                "problems": [
-                    {
-                        "subject": each.subject,
-                        "text": each.text,
-                        "replica": each.replica,
-                        "seq": each.seq,
-                        "at": each.at,
-                    }
-                    for each in found
-                ]
-            }
-        )
+        screen.document({"problems": [_problem_json(each) for each in found]})
         return
     if not found:
         screen.say("No problems.")
-        return
-    screen.table(
-        ("kind", "where", "since", "what"),
-        [
-            [each.subject.partition(":")[0], _place(each), moment(each.at) if each.at else "", each.text]
-            for each in found
-        ],
-    )
+    for index, each in enumerate(found):
+        since = f", since {moment(each.at)}" if each.at else ""
+        screen.say(
+            *([""] if index else []), f"{each.subject}{_place(each)}{since}{', seen' if each.seen else ''}"
+        )
+        screen.say(f"  {each.text}", f"  To do: {each.kind.remedy}.")
+
+
+@problems.command("ack")
+@click.argument("subject")
+@pass_cli
+def acknowledge(cli: Cli, subject: str) -> None:
+    """Show a problem no more, until there is something new to say about it.
+
+    SUBJECT is what `dmp problems` shows first. What would go on hurting while nobody sees it can only be mended.
+    """
+    with cli.node() as node, node.store.transaction(CommitPoint.PROBLEM) as db:
+        _refuse_derived(node, subject)
+        done = records.acknowledge(db, subject)
+    if cli.as_json:
+        cli.screen.document({"done": True, "already": not done})
+    else:
+        cli.screen.say("It is shown no more, until its text changes." if done else "That was said before.")
 
 
 @command("resume")
@@ -75,14 +84,41 @@ def resume(cli: Cli, clock: bool) -> None:
         cli.screen.say(f"Signing again. Next: {cli.command('sync')}")
 
 
-def all_problems(node: Node) -> list[records.Problem]:
-    """What is wrong: what the store remembers, and a configuration that counts for nothing."""
-    fault = node.host.config.fault
-    own = [] if fault is None else [records.Problem(subjects.CONFIG.of(), fault, None, None, "")]
-    return [*own, *records.all_problems(node.store.db)]
+def all_problems(node: Node, *, seen: bool = False) -> list[records.Problem]:
+    """What is wrong; with `seen`, also what somebody here has seen."""
+    return [*_derived(node), *(each for each in records.all_problems(node.store.db) if seen or not each.seen)]
+
+
+def _derived(node: Node) -> list[records.Problem]:
+    """What is wrong as long as it is so: a configuration that counts for nothing, and what the roster says."""
+    fault, team = node.host.config.fault, node.team
+    own = [] if fault is None else [records.Problem(subjects.CONFIG.of(), fault)]
+    notes = () if team is None else team.view.problems
+    return [*own, *(records.Problem(each.subject, each.text, each.replica, each.seq) for each in notes)]
+
+
+def _refuse_derived(node: Node, subject: str) -> None:
+    """Raise DmpError `conflict` for what goes away only when it is so no more."""
+    for each in _derived(node):
+        if each.subject == subject:
+            raise DmpError(
+                Code.CONFLICT, f"that goes away only when it is mended: {each.kind.remedy}", "subject"
+            )
+
+
+def _problem_json(problem: records.Problem) -> dict[str, JsonValue]:
+    return {
+        "subject": problem.subject,
+        "text": problem.text,
+        "replica": problem.replica,
+        "seq": problem.seq,
+        "at": problem.at,
+        "remedy": problem.kind.remedy,
+        "mayBeSeen": problem.kind.seen,
+        "seen": problem.seen,
+    }
 
 
 def _place(problem: records.Problem) -> str:
-    if problem.replica is None:
-        return ""
-    return problem.replica if problem.seq is None else f"{problem.replica} op {problem.seq}"
+    """Where in whose log it was met, as far as its subject does not say."""
+    return "" if problem.seq is None or problem.subject.endswith(f":{problem.seq}") else f", op {problem.seq}"

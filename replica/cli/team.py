@@ -1,31 +1,22 @@
 """`dmp team`: found a team, let people in, see who is in, and put machines out."""
 
-from collections.abc import Callable
-from typing import Final, TypeAlias
-
 import click
 
 from core.timestamp import timestamp
 from crypto.canonical import JsonValue
 from crypto.key_claims import Claim
-from crypto.roster.bodies import Role
 from crypto.roster.view import Member
-from replica.cli import given
 from replica.cli.connection import remembered_link, sync_pass, transport_to, typed_link
 from replica.cli.context import Cli, group, pass_cli
 from replica.cli.failures import Failure, failure_of
+from replica.cli.recovery import new_code, recover, trust
+from replica.cli.roster_changes import admit, dismiss, hosts, observer, revoke, role
 from replica.cli.text import counted, moment, quoted
 from replica.node import Node
 from replica.records import ops
 from replica.records.meta import Meta, get
-from replica.sync import SyncPass
 from replica.team import commands
 from replica.team.roster import Team, need_team, stored_claims
-
-ROLE: Final = click.Choice([role.value for role in Role])
-
-Change: TypeAlias = Callable[[SyncPass], None]
-"""A command of `replica.team.commands`, with everything but the pass given."""
 
 
 @group("team")
@@ -65,9 +56,8 @@ def found(cli: Cli, name: str, remote: str | None, branch: str | None) -> None:
         screen.exact(f"  {founded.recovery_code}")
         screen.say(
             "",
-            "Write it down on paper. By the protocol, whoever has it can take over the team when every admin's "
-            "machine is lost, and nobody else can. This version cannot use it yet, so have a second admin: "
-            "`dmp team role REPLICA admin`.",
+            "Write it down on paper, and keep it where you would keep a spare key: whoever has it can take over the "
+            "team (`dmp team recover`), and when every admin's machine is lost, nobody else can.",
         )
     if late is not None:
         raise Failure(
@@ -82,8 +72,9 @@ def found(cli: Cli, name: str, remote: str | None, branch: str | None) -> None:
 
 @team.command("invite")
 @click.argument("handle")
+@click.option("--observer", is_flag=True, help="For a machine that only reads along, and reads all mail.")
 @pass_cli
-def invite(cli: Cli, handle: str) -> None:
+def invite(cli: Cli, handle: str, observer: bool) -> None:
     """Make an invite code for a machine of HANDLE.
 
     It is valid for seven days, for one machine. The code alone goes to standard output. Give it to nobody but
@@ -92,18 +83,25 @@ def invite(cli: Cli, handle: str) -> None:
     with cli.node() as node:
         link = remembered_link(node)
         with transport_to(node, link) as transport, sync_pass(cli.screen, node, transport) as sync:
-            code = commands.invite(sync, handle).encode()
+            code = commands.invite(sync, handle, observer=observer).encode()
             shown = transport.url
     screen = cli.screen
     if cli.as_json:
-        screen.document({"code": code, "handle": handle, "remote": shown, "branch": link.branch})
+        screen.document(
+            {"code": code, "handle": handle, "observer": observer, "remote": shown, "branch": link.branch}
+        )
         return
     screen.note(
         f"Give this code to {handle} over a channel only the two of you read. It admits one machine, "
         f"within {commands.INVITE_DAYS} days.",
         f"On that machine: dmp init --handle {handle}, then dmp join CODE --git {shown}"
         + ("" if link.branch == "dmp-federation" else f" --branch {link.branch}"),
-        f"Then run `{cli.command('sync')}` here, which admits it.",
+        f"Then run `{cli.command('sync')}` here, which admits it"
+        + (
+            " as an observer: it gets a copy of all mail that leaves any machine of the team, and sends none."
+            if observer
+            else "."
+        ),
     )
     screen.exact(code)
 
@@ -143,49 +141,6 @@ def pending(cli: Cli) -> None:
     screen.exact(f"  {cli.command('team admit REPLICA --fingerprint XXXX-XXXX-XXXX-XXXX-XXXX-XXXX')}")
 
 
-@team.command("admit")
-@click.argument("replica")
-@click.option("--fingerprint", required=True, metavar="TEXT", help="As its owner read it to you.")
-@click.option("--role", type=ROLE, default="member", show_default=True)
-@pass_cli
-def admit(cli: Cli, replica: str, fingerprint: str, role: str) -> None:
-    """Admit a machine whose fingerprint you compared."""
-    read_out = given.fingerprint(fingerprint)
-    _change(
-        cli,
-        f"Admitted {replica} as {role}.",
-        lambda sync: commands.admit(sync, replica, read_out, Role(role)),
-    )
-
-
-@team.command("revoke")
-@click.argument("replica")
-@click.option("--reason", required=True, metavar="TEXT", help="Why; the whole team can read it.")
-@pass_cli
-def revoke(cli: Cli, replica: str, reason: str) -> None:
-    """Put a machine out of the team.
-
-    Nothing more is sealed to it, and nothing more that it says counts. What it has, it keeps.
-    """
-    done = (
-        f"Revoked {replica}. It keeps what it has already received; nothing more is sealed to it, by this "
-        "machine now and by the others once they have synced."
-    )
-    _change(cli, done, lambda sync: commands.revoke(sync, replica, reason))
-
-
-@team.command("role")
-@click.argument("replica")
-@click.argument("role", type=ROLE, metavar="ROLE")
-@pass_cli
-def role(cli: Cli, replica: str, role: str) -> None:
-    """Make a machine an admin, or a plain member.
-
-    ROLE is admin or member.
-    """
-    _change(cli, f"{replica} is {role} now.", lambda sync: commands.set_role(sync, replica, Role(role)))
-
-
 @team.command("roster")
 @pass_cli
 def roster(cli: Cli) -> None:
@@ -218,14 +173,14 @@ def roster(cli: Cli) -> None:
         ("handle", "device", "replica", "role", "fingerprint", "last heard"),
         [
             [
-                str(each["handle"]),
+                ", ".join((str(each["handle"]), *(f"for {handle}" for handle in member.hosts))),
                 str(each["device"]),
                 str(each["replica"]),
-                f"{each['role']}{', observer' if each['observer'] else ''}",
+                _role(member),
                 str(each["fingerprint"]),
                 "this machine" if each["replica"] == me else moment(str(each["lastHeard"] or "never")),
             ]
-            for each in members
+            for member, each in zip(known.view.members.values(), members, strict=True)
         ],
     )
     for cut in known.view.revoked.values():
@@ -256,18 +211,6 @@ def fingerprint(cli: Cli) -> None:
         screen.say(f"the founder   {founders}  {founder}")
 
 
-def _change(cli: Cli, done: str, change: Change) -> None:
-    """Make one change to the roster, and publish it."""
-    with cli.node() as node:
-        link = remembered_link(node)
-        with transport_to(node, link) as transport, sync_pass(cli.screen, node, transport) as sync:
-            change(sync)
-    if cli.as_json:
-        cli.screen.document({"done": True})
-    else:
-        cli.screen.say(done)
-
-
 def _claim_json(known: Team, replica: str, claim: Claim) -> dict[str, JsonValue]:
     """A key that claims a waiting machine's id. Usually an id has one; where it has more, one is an impostor's."""
     invited = known.view.invited_by(replica, claim.key)
@@ -289,6 +232,8 @@ def _member_json(node: Node, known: Team, member: Member) -> dict[str, JsonValue
         "handle": member.handle,
         "device": None if key is None else key.device,
         "role": str(member.role),
+        "rank": member.rank,
+        "recovered": member.recovered,
         "hosts": [*member.hosts],
         "observer": member.observer,
         "fingerprint": member.fingerprint,
@@ -296,5 +241,18 @@ def _member_json(node: Node, known: Team, member: Member) -> dict[str, JsonValue
     }
 
 
+def _role(member: Member) -> str:
+    """What a machine may do: admins with their rank, by which removals that contradict each other are decided."""
+    if member.observer:
+        return "observer, reads all mail"
+    if member.rank is None:
+        return "member"
+    return f"admin {member.rank + 1}{', let itself in by the recovery code' if member.recovered else ''}"
+
+
 def _as_of(synced: str | None) -> str:
     return "before any sync" if synced is None else f"as of the sync at {moment(synced)}"
+
+
+for each in (admit, observer, role, hosts, revoke, recover, new_code, trust, dismiss):
+    team.add_command(each)

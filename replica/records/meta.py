@@ -18,6 +18,7 @@ class Meta(StrEnum):
     FOUNDER = "founder"  # the replica that signed it
     FOUNDER_FINGERPRINT = "founder-fingerprint"  # of the key that signed it
     FIRM = "firm"  # "1" once this replica was admitted, or founded the team itself
+    TRUSTED = "trusted"  # the fingerprint of the founder a person chose: only that founding is followed
     INVITED_TEAM = "invited-team"  # the team id of the invite in hand: only that founding is followed
     ROSTER_VERSION = "roster-version"  # rises whenever a claim or a roster op is added
     TIP = "tip"  # the transport's tip after a pass that left nothing waiting

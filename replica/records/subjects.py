@@ -224,5 +224,4 @@ def kind_of(subject: str) -> Kind:
 def of_type(op_type: str) -> Kind:
     """The kind of problems with ops of a type that is shared state."""
     kind = kind_of(op_type)
-    assert kind is not _OTHER, f"problems with {op_type} ops have no kind yet"
-    return kind
+    return Kind(op_type, _OTHER.meaning, _OTHER.remedy, seen=True) if kind is _OTHER else kind

@@ -39,7 +39,9 @@ def admit_invited(node: Node, team: Team) -> list[str]:
 
 def _admit(node: Node, invite: str, replica: str, key: KeyBody) -> None:
     with node.store.transaction(CommitPoint.ADMITTED) as db:
-        sign_change(node, db, Admit(replica, key.handle, Role.MEMBER, key.fingerprint))
+        (observer,) = db.execute("SELECT observer FROM invites WHERE id = ?", (invite,)).fetchone()
+        admission = Admit(replica, key.handle, Role.MEMBER, key.fingerprint, observer=bool(observer))
+        sign_change(node, db, admission)
         db.execute("UPDATE invites SET spent = 1 WHERE id = ?", (invite,))
         problems.clear(db, subjects.INVITE.of(invite))
 
@@ -96,7 +98,13 @@ def waiting_key(db: sqlite3.Connection, team: Team, replica: str, fingerprint: s
     Raises DmpError: `not-found` on `replica`, `conflict` on `fingerprint` when no claim has it.
     """
     claims = stored_claims(db).get(replica, [])
-    if not claims or replica in team.view.members or replica in team.view.revoked:
+    if replica in team.view.revoked:
+        raise DmpError(
+            Code.CONFLICT,
+            f"{replica} was revoked, and never comes back under that id; its owner makes a new replica",
+            "replica",
+        )
+    if not claims or replica in team.view.members:
         raise DmpError(
             Code.NOT_FOUND, f"{replica} does not wait to be admitted; see `dmp team pending`", "replica"
         )

@@ -5,7 +5,7 @@ The caller holds the directory's sync lock.
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Final
@@ -22,8 +22,22 @@ from crypto.invites import (
     recovery_code,
 )
 from crypto.keys import HANDLE, InviteProof, KeyBody
-from crypto.roster.bodies import Admit, CloseLegacy, CutPoint, Found, OpenInvite, Revoke, Role, SetRole
+from crypto.op import Op
+from crypto.roster.bodies import (
+    Action,
+    Admit,
+    CloseLegacy,
+    CutPoint,
+    Dismiss,
+    Found,
+    OpenInvite,
+    Revoke,
+    Role,
+    SetHosts,
+    SetRole,
+)
 from crypto.roster.founding import Founding
+from crypto.roster.view import Member
 from replica.chain.guard import own_head
 from replica.chain.verify import follow
 from replica.node import Node
@@ -33,8 +47,8 @@ from replica.records.link import Link, may_change, remember, remembered
 from replica.records.meta import Meta, get, put, raise_roster_version
 from replica.sync import Report, SyncPass
 from replica.team.admissions import waiting_key
-from replica.team.changes import sign_change
-from replica.team.roster import need_team
+from replica.team.changes import check_stands, sign_change
+from replica.team.roster import Team, need_team
 from transports.base import TransportError
 
 INVITE_DAYS: Final = 7
@@ -45,6 +59,8 @@ _DAY_MS: Final = 24 * 3_600_000
 SEED_BYTES: Final = 32
 _MAX_NAME: Final = 128
 _MAX_REASON: Final = 500
+MAX_HOSTS: Final = 64
+"""Handles besides its own that one machine stands in for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +95,7 @@ def found_team(sync: SyncPass, name: str, link: Link | None = None) -> Founded:
         if get(node.store.db, Meta.FOUNDING) is not None:
             raise DmpError(Code.CONFLICT, "a team was founded there already; join it with `dmp join`")
         with node.store.transaction(CommitPoint.FOUNDED) as db:
-            key_body = _announce(node, None)
+            key_body = announce(node, None)
             op = node.signer.append(db, "roster", Found(name, (), public_of(seed)).to_json())
             node.signer.append(db, "roster", CloseLegacy(()).to_json())
             follow(node.store, Founding(op.hash, node.me, key_body.fingerprint, name))
@@ -87,7 +103,7 @@ def found_team(sync: SyncPass, name: str, link: Link | None = None) -> Founded:
             _remember(db, link)
 
     refuse_second_team(node)
-    _begin(node, None)
+    begin(node, None)
     return _founded(node, recovery_code(seed), _publish_founding(sync, say))
 
 
@@ -115,10 +131,11 @@ def _founded_unpublished(node: Node, name: str) -> bool:
     return may_change(node.store.db)
 
 
-def _begin(node: Node, invited_to: str | None) -> None:
+def begin(node: Node, invited_to: str | None) -> None:
     """Forget what an earlier try read of a far side: as long as nothing is signed, none of it binds.
 
-    `invited_to` is the id of the team an invite names, the only one that is then followed.
+    `invited_to` is the id of the team an invite names, the only one that is then followed. Without one, the founder
+    that a person chose stays chosen.
     """
     with node.store.transaction(CommitPoint.BEGUN) as db:
         for table in ("claims", "ops", "cursors", "parked", "missing", "acks"):
@@ -126,7 +143,10 @@ def _begin(node: Node, invited_to: str | None) -> None:
         db.execute("DELETE FROM problems WHERE subject NOT LIKE 'own:%'")
         for name in (Meta.FOUNDING, Meta.FOUNDER, Meta.FOUNDER_FINGERPRINT, Meta.TIP):
             put(db, name, None)
+        put(db, Meta.FIRM, None)
         put(db, Meta.INVITED_TEAM, invited_to)
+        if invited_to is not None:
+            put(db, Meta.TRUSTED, None)
         raise_roster_version(db)
 
 
@@ -166,40 +186,49 @@ def refuse_second_team(node: Node) -> None:
         )
 
 
-def invite(sync: SyncPass, handle: str) -> InviteCode:
+def invite(sync: SyncPass, handle: str, *, observer: bool = False) -> InviteCode:
     """Publish an invite for one machine of `handle`, valid for seven days.
+
+    The machine that invites is what admits, so whether as an observer is between it and whoever gave the word.
 
     Raises DmpError: `invalid` on `handle`, `forbidden` when this replica may not invite.
     """
     node = sync.node
-    if HANDLE.fullmatch(handle) is None:
-        raise invalid(
-            "handle", "a handle is 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit"
-        )
-    again = _recent_invite(node, handle)
+    _check_handle(handle)
+    again = _recent_invite(node, handle, observer=observer)
     seed = again or node.random(SEED_BYTES)
 
     def say() -> None:
         team = need_team(node.team)
         pub = public_of(seed)
+        if observer and not team.view.is_admin(node.me):
+            raise DmpError(Code.FORBIDDEN, "only an admin lets a machine in that reads all mail")
         if again is not None and invite_id(pub) in team.view.invites:
             return
         expires = timestamp(node.wall() + INVITE_DAYS * _DAY_MS)
         with node.store.transaction(CommitPoint.INVITED) as db:
             sign_change(node, db, OpenInvite(invite_id(pub), pub, handle, expires))
             db.execute(
-                "INSERT INTO invites (id, seed, handle, expires) VALUES (?, ?, ?, ?)",
-                (invite_id(pub), b64u(seed), handle, expires),
+                "INSERT INTO invites (id, seed, handle, expires, observer) VALUES (?, ?, ?, ?, ?)",
+                (invite_id(pub), b64u(seed), handle, expires, int(observer)),
             )
 
     sync.publish(say)
     return InviteCode(need_team(node.team).view.team_id, seed)
 
 
-def _recent_invite(node: Node, handle: str) -> bytes | None:
+def _check_handle(handle: str) -> None:
+    if HANDLE.fullmatch(handle) is None:
+        raise invalid(
+            "handle", "a handle is 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit"
+        )
+
+
+def _recent_invite(node: Node, handle: str, *, observer: bool) -> bytes | None:
     row = node.store.db.execute(
-        "SELECT seed, expires FROM invites WHERE handle = ? AND spent = 0 ORDER BY expires DESC LIMIT 1",
-        (handle,),
+        "SELECT seed, expires FROM invites WHERE handle = ? AND observer = ? AND spent = 0 "
+        "ORDER BY expires DESC LIMIT 1",
+        (handle, int(observer)),
     ).fetchone()
     if row is None or milliseconds(row[1]) - INVITE_DAYS * _DAY_MS < node.wall() - SAME_INVITE_MS:
         return None
@@ -219,11 +248,13 @@ def join(sync: SyncPass, code: str | None, link: Link | None = None) -> Report:
         held = None if code is None else InviteCode.decode(code.strip())
     except CodeError as error:
         raise invalid("code", str(error)) from None
+    if node.team is None and own_head(node)[0]:
+        raise DmpError(Code.CONFLICT, _no_team(node, None))
     if _asked_already(node, held):
         _move(node, link)
         return sync.run()
     refuse_second_team(node)
-    _begin(node, None if held is None else held.team)
+    begin(node, None if held is None else held.team)
 
     def say() -> None:
         team = node.team
@@ -232,7 +263,7 @@ def join(sync: SyncPass, code: str | None, link: Link | None = None) -> Report:
         if held is not None and team.view.team_id != held.team:
             raise DmpError(Code.CONFLICT, "this replica follows another team than the invite names")
         with node.store.transaction(CommitPoint.JOINED) as db:
-            _announce(node, held)
+            announce(node, held)
             _remember(db, link)
 
     return sync.publish(say)
@@ -250,11 +281,14 @@ def _no_team(node: Node, held: InviteCode | None) -> str:
     if held is not None:
         return f"no team {held.team} was founded there; check the remote and the branch"
     if any(subjects.FOUNDING.covers(each.subject) for each in problems.all_problems(node.store.db)):
-        return "more than one team was founded there; ask for an invite code, which names one"
+        return (
+            "more than one team was founded there; say which one is meant with `dmp team trust FINGERPRINT --git "
+            "REMOTE`, or ask for an invite code, which names one"
+        )
     return "no team was founded there; check the remote and the branch"
 
 
-def _announce(node: Node, held: InviteCode | None) -> KeyBody:
+def announce(node: Node, held: InviteCode | None) -> KeyBody:
     """Sign the key op, inside an open transaction, and keep it as this replica's claim."""
     secrets, db = node.identity.secrets, node.store.db
     proof = None
@@ -278,41 +312,116 @@ def _announce(node: Node, held: InviteCode | None) -> KeyBody:
     return body
 
 
-def admit(sync: SyncPass, replica: str, fingerprint: str, role: Role = Role.MEMBER) -> None:
-    """Admit a waiting machine whose fingerprint a person compared.
+def admit(
+    sync: SyncPass, replica: str, fingerprint: str, role: Role = Role.MEMBER, *, observer: bool = False
+) -> bool:
+    """Admit a waiting machine whose fingerprint a person compared; False where it is in the team as that already.
 
-    Raises DmpError: `not-found` on `replica`, `conflict` on `fingerprint` when its key is another one,
-    `forbidden` without the right.
+    An observer only reads along: it gets a copy of all mail that leaves, and says nothing.
+
+    Raises DmpError: `not-found` on `replica`, `conflict` on `fingerprint` when its key is another one, on
+    `replica` when it is in the team as something else, `forbidden` without the right.
     """
     node = sync.node
 
-    def say() -> None:
-        key = waiting_key(node.store.db, need_team(node.team), replica, fingerprint.strip().upper())
-        with node.store.transaction(CommitPoint.ADMITTED) as db:
-            sign_change(node, db, Admit(replica, key.handle, role, key.fingerprint))
+    def wanted(team: Team) -> Action | None:
+        typed = fingerprint.strip().upper()
+        member = team.view.members.get(replica)
+        if member is not None and _is_admitted_as(member, typed, role, observer=observer):
+            return None
+        key = waiting_key(node.store.db, team, replica, typed)
+        return Admit(replica, key.handle, role, key.fingerprint, observer=observer)
 
-    sync.publish(say)
+    return _change(sync, wanted, CommitPoint.ADMITTED)
 
 
-def set_role(sync: SyncPass, replica: str, role: Role) -> None:
-    """Raise a member to admin, or make an admin a plain member from here on.
+def _is_admitted_as(member: Member, fingerprint: str, role: Role, *, observer: bool) -> bool:
+    """Whether a machine of this key is in the team as what is asked for. Raises DmpError where it is as another."""
+    if member.fingerprint != fingerprint:
+        raise DmpError(
+            Code.CONFLICT,
+            f"{member.replica} is in the team with another fingerprint; that is another key, and admits nobody",
+            "fingerprint",
+        )
+    if observer and not member.observer:
+        raise DmpError(
+            Code.CONFLICT,
+            f"{member.replica} is in the team as {_as_what(member)}, and nothing makes it an observer: revoke it, and "
+            "admit a new machine of its owner as one",
+            "replica",
+        )
+    if member.observer and not observer:
+        raise DmpError(
+            Code.CONFLICT,
+            f"{member.replica} is in the team as an observer, and nothing makes it more: revoke it, and admit a new "
+            "machine of its owner",
+            "replica",
+        )
+    if member.role is not role:
+        raise DmpError(
+            Code.CONFLICT,
+            f"{member.replica} is in the team as {_as_what(member)}; `dmp team role` changes that",
+            "replica",
+        )
+    return True
+
+
+def _as_what(member: Member) -> str:
+    return "an observer" if member.observer else "an admin" if member.role is Role.ADMIN else "a plain member"
+
+
+def set_role(sync: SyncPass, replica: str, role: Role) -> bool:
+    """Raise a member to admin, or make an admin a plain member from here on; False where it is that already.
 
     Raises DmpError: `not-found` on `replica`, `forbidden` or `conflict` as the fold says.
     """
     node = sync.node
 
-    def say() -> None:
-        if replica not in need_team(node.team).view.members:
-            raise DmpError(Code.NOT_FOUND, f"{replica} is not in the team; see `dmp team roster`", "replica")
-        with node.store.transaction(CommitPoint.ROSTER_SIGNED) as db:
-            cut = None if role is Role.ADMIN else last_verified(node, replica)
-            sign_change(node, db, SetRole(replica, role, cut))
+    def wanted(team: Team) -> Action | None:
+        if member(team, replica).role is role:
+            return None
+        return SetRole(replica, role, None if role is Role.ADMIN else last_verified(node, replica))
 
-    sync.publish(say)
+    return _change(sync, wanted)
 
 
-def revoke(sync: SyncPass, replica: str, reason: str) -> None:
+def set_hosts(sync: SyncPass, replica: str, add: Sequence[str] = (), drop: Sequence[str] = ()) -> bool:
+    """Let a machine stand in for more handles, or for fewer from here on; False where it does already.
+
+    A handle that is dropped keeps what the machine said and received for it up to the last op verified here.
+
+    Raises DmpError: `invalid` on `handle`; `not-found` or `conflict` on `replica`; `forbidden` without the right.
+    """
+    node = sync.node
+    for handle in (*add, *drop):
+        _check_handle(handle)
+    both = sorted(set(add) & set(drop))
+    if both:
+        raise invalid("handle", f"{both[0]} cannot be added and dropped at once")
+
+    def wanted(team: Team) -> Action | None:
+        found = member(team, replica)
+        if found.observer:
+            raise DmpError(Code.CONFLICT, f"{replica} is an observer, which stands in for nobody", "replica")
+        if found.handle in (*add, *drop):
+            raise invalid("handle", f"{replica} is a machine of {found.handle}, whom it always speaks for")
+        kept = [handle for handle in found.hosts if handle not in drop]
+        hosts = (*kept, *(handle for handle in dict.fromkeys(add) if handle not in kept))
+        if hosts == found.hosts:
+            return None
+        if len(hosts) > MAX_HOSTS:
+            raise invalid("handle", f"a machine stands in for at most {MAX_HOSTS} handles")
+        return SetHosts(
+            replica, hosts, last_verified(node, replica) if len(kept) < len(found.hosts) else None
+        )
+
+    return _change(sync, wanted)
+
+
+def revoke(sync: SyncPass, replica: str, reason: str) -> bool:
     """End a replica: what it publishes after the last op verified here counts for nothing.
+
+    False where it was revoked before.
 
     Raises DmpError: `invalid` on `reason`, `not-found` or `conflict` on `replica`, `forbidden` without the right.
     """
@@ -321,24 +430,82 @@ def revoke(sync: SyncPass, replica: str, reason: str) -> None:
     if replica == node.me:
         raise DmpError(Code.CONFLICT, "a replica does not revoke itself; ask another admin", "replica")
 
+    def wanted(team: Team) -> Action | None:
+        if replica in team.view.revoked:
+            return None
+        if replica not in team.view.pending:
+            member(team, replica)
+        return Revoke(replica, last_verified(node, replica), reason)
+
+    return _change(sync, wanted)
+
+
+def dismiss(sync: SyncPass, replica: str, seq: int, op_hash: str) -> bool:
+    """Take out a roster op that this version cannot read, for the whole team; False where it is out already.
+
+    It grants nothing and pauses every version that cannot read it.
+
+    Raises DmpError: `not-found` on `hash` when no such op is held, `conflict` on it when this version reads it,
+    `forbidden` without the right or when its publisher ranks no lower.
+    """
+    node = sync.node
+
+    def wanted(team: Team) -> Action | None:
+        if any(
+            (each.replica, each.seq, each.hash) == (replica, seq, op_hash) for each in team.view.dismissed
+        ):
+            return None
+        if ops.hash_at(node.store.db, replica, seq) != op_hash:
+            raise DmpError(
+                Code.NOT_FOUND, "no such op is held here; `dmp problems` names the one to dismiss", "hash"
+            )
+        return Dismiss(replica, seq, op_hash)
+
+    return _change(sync, wanted)
+
+
+def _change(
+    sync: SyncPass, wanted: Callable[[Team], Action | None], point: CommitPoint = CommitPoint.ROSTER_SIGNED
+) -> bool:
+    """Sign and publish what is wanted of the team as it is after a pull; False where nothing is.
+
+    Raises DmpError as `wanted` and `sign_change`, and `conflict` where somebody else's change, published at the same
+    time, left this one without effect.
+    """
+    node = sync.node
+    signed: list[Op] = []
+
     def say() -> None:
-        view = need_team(node.team).view
-        if replica in view.revoked:
-            raise DmpError(Code.CONFLICT, f"{replica} is revoked already", "replica")
-        if replica not in view.members and replica not in view.pending:
-            raise DmpError(Code.NOT_FOUND, f"{replica} is not in the team; see `dmp team roster`", "replica")
-        with node.store.transaction(CommitPoint.ROSTER_SIGNED) as db:
-            sign_change(node, db, Revoke(replica, last_verified(node, replica), reason))
+        body = wanted(need_team(node.team))
+        if body is not None:
+            with node.store.transaction(point) as db:
+                signed.append(sign_change(node, db, body))
 
     sync.publish(say)
+    for op in signed:
+        check_stands(node, op)
+    return bool(signed)
+
+
+def member(team: Team, replica: str) -> Member:
+    """A member, or DmpError on `replica` that says what it is instead."""
+    found = team.view.members.get(replica)
+    if found is not None:
+        return found
+    if replica in team.view.revoked:
+        raise DmpError(Code.CONFLICT, f"{replica} was revoked, and never comes back under that id", "replica")
+    if replica in team.view.pending:
+        raise DmpError(Code.CONFLICT, f"{replica} waits to be admitted; see `dmp team pending`", "replica")
+    raise DmpError(Code.NOT_FOUND, f"{replica} is not in the team; see `dmp team roster`", "replica")
 
 
 def last_verified(node: Node, replica: str) -> CutPoint:
-    """The last op of a replica verified here, which is where a removal cuts (5.3)."""
-    known = ops.position(node.store.db, replica)
-    if known is None or known.cursor.head is None:
-        return CutPoint(0, "0" * 64)
-    return CutPoint(known.cursor.head.seq, known.cursor.head.hash)
+    """The last op of a replica verified here, which is where a removal cuts (5.3).
+
+    A roster op counts from the moment it is verified, so a cut is never before one that counts.
+    """
+    last = ops.last_of(node.store.db, replica)
+    return CutPoint(0, "0" * 64) if last is None else CutPoint(*last)
 
 
 def _text(text: str, field: str, limit: int) -> str:
@@ -346,3 +513,12 @@ def _text(text: str, field: str, limit: int) -> str:
     if not 1 <= len(text) <= limit or not text.isprintable():
         raise invalid(field, f"a {field} is 1 to {limit} printable characters on one line")
     return text
+
+
+def unpublished_changes(node: Node) -> bool:
+    """Whether a change of the roster is signed here that no far side is known to have."""
+    row = node.store.db.execute(
+        "SELECT 1 FROM unpublished JOIN ops USING (seq) WHERE ops.replica = ? AND ops.type = 'roster' LIMIT 1",
+        (node.me,),
+    ).fetchone()
+    return row is not None

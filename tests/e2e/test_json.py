@@ -156,13 +156,14 @@ def test_documents_of_a_team(run: Run, orchard: Town, ada: Person, bob: Person) 
     assert roster.keys() == {"team", "name", "founder", "members", "revoked", "pending", "syncedAt"}
     assert [member["handle"] for member in roster["members"]] == ["ada", "bob"]
     assert roster["members"][0].keys() == {
-        *("replica", "handle", "device", "role", "hosts", "observer", "fingerprint", "lastHeard")
+        *("replica", "handle", "device", "role", "rank", "recovered", "hosts", "observer", "fingerprint"),
+        "lastHeard",
     }
     own = run(bob, "team", "fingerprint")
     assert own["founder"] == {"replica": ada.replica, "fingerprint": roster["members"][0]["fingerprint"]}
 
     invited = run(ada, "team", "invite", "cy")
-    assert invited.keys() == {"code", "handle", "remote", "branch"}
+    assert invited.keys() == {"code", "handle", "observer", "remote", "branch"}
     cy = orchard.person("cy", init=False)
     made = run(cy, "init", "--handle", "cy")
     assert made.keys() == {"replica", "handle", "fingerprint", "dir"}
@@ -178,9 +179,10 @@ def test_documents_of_a_team(run: Run, orchard: Town, ada: Person, bob: Person) 
         "fingerprint": made["fingerprint"],
         "by": None,
     }
-    assert run(ada, "team", "admit", cy.replica, "--fingerprint", made["fingerprint"]) == {"done": True}
-    assert run(ada, "team", "role", cy.replica, "admin") == {"done": True}
-    assert run(ada, "team", "revoke", bob.replica, "--reason", "left") == {"done": True}
+    changed = {"done": True, "already": False}
+    assert run(ada, "team", "admit", cy.replica, "--fingerprint", made["fingerprint"]) == changed
+    assert run(ada, "team", "role", cy.replica, "admin") == changed
+    assert run(ada, "team", "revoke", bob.replica, "--reason", "left") == changed
     (gone,) = run(ada, "team", "roster")["revoked"]
     assert gone == {"replica": bob.replica, "handle": "bob", "reason": "left", "by": ada.replica}
     assert run(ada, "problems") == {"problems": []}

@@ -37,7 +37,7 @@ def test_who_proves_the_code_is_an_admin_junior_to_every_granted_one() -> None:
     assert {replica: member.rank for replica, member in view.members.items()} == {ADA: 0, BOB: 1, LAPTOP: 2}
     assert (view.members[LAPTOP].handle, view.members[LAPTOP].recovered) == ("ada", True)
     assert view.problems == (
-        Note(f"replica:{LAPTOP}", f"{LAPTOP} let itself in as an admin with the recovery code."),
+        Note(f"replica:{LAPTOP}", f"{LAPTOP} let itself in as an admin with the recovery code.", LAPTOP),
     )
 
 
