@@ -20,11 +20,13 @@ from replica.chain.publish import already_there, mark_published, unpublished_lin
 from replica.chain.sign import sign_outbox
 from replica.chain.verify import Verifier
 from replica.chain.withheld import note_withheld
+from replica.host.memory_gates import judge
 from replica.mail.hand_on import hand_on_held
 from replica.node import Node
 from replica.records import outbox, problems, subjects
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put
+from replica.shared.docs import rows as documents
 from replica.shared.fold import is_stale
 from replica.shared.publish import sign_presence, sign_shared
 from replica.team.admissions import admit_invited
@@ -37,10 +39,10 @@ PUBLISH_SECONDS: Final = 30.0
 MAX_REFUSALS: Final = 3
 """Refusals after which a pass tries again: a hook may refuse one push, of either side, and take the next."""
 
-_FIRST_PAUSE: Final = 0.1
 WHOLE_MS: Final = 24 * 60 * 60 * 1000
 """How often every lane is read from its start: a second history of what was read before shows nowhere else."""
 
+_FIRST_PAUSE: Final = 0.1
 _LONGEST_PAUSE: Final = 3.0
 
 
@@ -152,18 +154,19 @@ class SyncPass:
         report.refused += applied.refused
         report.more = pull.report.more
         note_skipped(node, team, pull.report.skipped)
-        pulled.settled = not (applied.held or pull.report.more)
         if not pull.report.more:
             note_withheld(node, verified)
             if whole:
                 with store.transaction(CommitPoint.SYNCED) as db:
                     put(db, Meta.READ_ALL_AT, str(node.wall()))
+        pulled.settled = not (applied.held or pull.report.more)
         return pulled
 
     def _send(self, report: Report, pulled: "_Pulled") -> None:
         """The second half: sign what waits, publish what is signed, acknowledge what was committed."""
         node, store = self.node, self.node.store
         team = node.team
+        judge(node)
         report.paused = self._may_sign()
         acks = None
         if report.paused is None and team is not None:
@@ -196,12 +199,12 @@ class SyncPass:
     def _applying(self, done: int, total: int) -> None:
         self.step(f"applying {done} of {total}")
 
-    def _may_sign(self, *, raising: bool = False) -> str | None:
-        """Why nothing may be signed now, or None. With `raising`, that is a DmpError `conflict`."""
     def _is_time_to_read_all(self) -> bool:
         """Whether what is on the far side below the known heads is to be looked at again."""
         return abs(self.node.wall() - int(get(self.node.store.db, Meta.READ_ALL_AT) or 0)) >= WHOLE_MS
 
+    def _may_sign(self, *, raising: bool = False) -> str | None:
+        """Why nothing may be signed now, or None. With `raising`, that is a DmpError `conflict`."""
         reason = pause_reason(self.node)
         if reason is not None and raising:
             raise DmpError(Code.CONFLICT, reason)
@@ -229,7 +232,7 @@ def waiting_to_publish(node: Node) -> int:
     """How much of this replica's own is still to be signed or published."""
     db = node.store.db
     (unpublished,) = db.execute("SELECT count(*) FROM unpublished").fetchone()
-    return outbox.waiting(db) + int(unpublished)
+    return outbox.waiting(db) + int(unpublished) + len(documents.waiting(db))
 
 
 def make_firm(node: Node, team: Team) -> None:

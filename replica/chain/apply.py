@@ -7,8 +7,9 @@ and the op is pulled again. One op's failure never stops another chain.
 
 import logging
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from crypto.chain import Cursor, Head
@@ -27,6 +28,8 @@ from replica.node import Node
 from replica.records import ops, problems, subjects
 from replica.records.commits import CommitPoint
 from replica.shared import fold
+from replica.shared.docs import fold as documents
+from replica.shared.memory import writes as memories
 from replica.team.roster import Team
 
 BATCH: Final = 128
@@ -37,6 +40,9 @@ MAX_PARKED: Final = 10_000
 
 RETRIES: Final = 200
 """Parked ops of one publisher tried again in one pass."""
+
+DOCUMENT_OPS: Final = 200
+"""Ops about documents of one publisher that are taken in in one pass; each may be 1 MiB (federation wire 8.20)."""
 
 _log = logging.getLogger(__name__)
 
@@ -70,6 +76,7 @@ class Applier:
 
     node: Node
     progress: Callable[[int, int], None] = _silent
+    _documents: Counter[str] = field(default_factory=Counter)
 
     def apply(self, verified: Verified) -> Applied:
         """Apply everything that may be applied now; mail is announced after the commit that stored it."""
@@ -77,6 +84,7 @@ class Applier:
         team = self.node.team
         if team is None:
             return result
+        self._documents.clear()
         self._note_pause(team)
         self._refold_if_stale(team)
         lanes = {
@@ -220,10 +228,45 @@ class Applier:
 
     def _shared_quota(self, db: sqlite3.Connection, team: Team, entry: Entry) -> Outcome | None:
         """Bound what a flood of shared state costs; what was said before this replica came is taken in as it is."""
-        here = team.view.members.get(self.node.me)
-        if entry.type not in fold.HANDLERS or here is None or entry.hlc.key < here.since.key:
+        if entry.type not in fold.HANDLERS or self._is_from_before(team, entry):
             return None
         return self._quota(db, team, entry, "shared state", self.node.host.config.quotas.shared)
+
+    def _too_much(self, db: sqlite3.Connection, team: Team, op: Op) -> Outcome | None:
+        """Keep for later what a publisher says of documents beyond what a pass takes, or new ones beyond an hour's."""
+        if op.type not in ("doc", "memory") or self._is_from_before(team, op):
+            return None
+        if op.type == "memory":
+            return self._too_many_memories(db, team, op)
+        if self._documents[op.replica] >= DOCUMENT_OPS:
+            return Outcome.parked("", "more of documents than one pass takes in")
+        limit = self.node.host.config.quotas.documents
+        if documents.begins(db, op) and not take_from_quota(
+            db, op.replica, "documents", limit, self.node.wall()
+        ):
+            whose = team.describe(op.replica)
+            return Outcome.parked(
+                subjects.DOC.of(op.replica),
+                f"{whose} makes more documents than one hour's quota; the rest waits",
+            )
+        self._documents[op.replica] += 1
+        return None
+
+    def _too_many_memories(self, db: sqlite3.Connection, team: Team, op: Op) -> Outcome | None:
+        """Keep for later new entries of memory beyond an hour's (8.16)."""
+        limit = self.node.host.config.quotas.memories
+        if not memories.is_new(db, op) or take_from_quota(db, op.replica, "memory", limit, self.node.wall()):
+            return None
+        whose = team.describe(op.replica)
+        return Outcome.parked(
+            subjects.MEMORY_QUOTA.of(op.replica),
+            f"{whose} makes more entries of memory than one hour's quota; the rest waits",
+        )
+
+    def _is_from_before(self, team: Team, entry: Entry) -> bool:
+        """Whether something was said before this replica came into the team."""
+        here = team.view.members.get(self.node.me)
+        return here is None or entry.hlc.key < here.since.key
 
     def _quota(
         self, db: sqlite3.Connection, team: Team, entry: Entry, kind: str, limit: int | None
@@ -241,7 +284,7 @@ class Applier:
         return None if team.view.standing(op.replica, op.seq) else self._beyond_cut(db, op)
 
     def _beyond_cut(self, db: sqlite3.Connection, entry: Entry) -> Outcome:
-        """Not applied as things are; remembered where it is sealed to this replica, since a cut may turn out void."""
+        """Not applied as things are, but remembered where it is sealed to this replica: a cut may turn out void."""
         (kept,) = db.execute("SELECT count(*) FROM beyond_cut WHERE replica = ?", (entry.replica,)).fetchone()
         if self.node.me in (entry.to or ()) and kept < MAX_PARKED:
             db.execute(
@@ -255,10 +298,10 @@ class Applier:
         if entry.type in ("key", "roster"):
             return Outcome.NOTHING  # counted when it was verified
         if entry.type in fold.HANDLERS:
-            if isinstance(entry, Op):
-                return fold.apply(db, receiver.team.view, entry)
-            remember_missing(db, entry)  # what others folded of it counts here too, once it is here
-            return Outcome.NOTHING
+            if isinstance(entry, Stub):
+                remember_missing(db, entry)  # what others folded of it counts here too, once it is here
+                return Outcome.NOTHING
+            return self._too_much(db, receiver.team, entry) or fold.apply(db, receiver.team.view, entry)
         if entry.type not in ("mail", "state"):
             return Outcome.KEPT
         if self.node.me not in (entry.to or ()):
@@ -359,7 +402,7 @@ class Applier:
                     op = ops.entry_at(db, replica, seq)
                     if not isinstance(op, Op):
                         continue
-                    outcome = self._cut_off(db, team, op) or self._open(db, receiver, op)
+                    outcome = self._cut_off(db, team, op) or self._content(db, receiver, op)
                     if outcome.verdict in (Verdict.PARKED, Verdict.WAIT):
                         result.held |= outcome.again or outcome.verdict is Verdict.WAIT
                         db.execute(
@@ -375,6 +418,8 @@ class Applier:
                         self._note(db, outcome, op)
                     result.applied += outcome.verdict is Verdict.APPLIED
                     result.refused += outcome.verdict is Verdict.REFUSED
+                if self._parked(db, replica) == 0:
+                    problems.clear(db, subjects.MEMORY_QUOTA.of(replica))
             receiver.announce()
 
     def _note_faults(self, team: Team, lanes: dict[str, _Lane], verified: Verified) -> None:

@@ -13,12 +13,16 @@ class Quotas:
 
     `mail` and `state` count ops sealed to this replica, `recipients` those that its mail names, and `shared` the ops
     of shared state, which are in the clear: work items, agents, channels, presence and what else all replicas fold.
+    `memories` counts new entries of memory.
+    `documents` counts new ones.
     """
 
     mail: int | None = 600
     state: int | None = 600
     recipients: int | None = 30_000
     shared: int | None = 10_000
+    memories: int | None = 500
+    documents: int | None = 500
 
 
 def take_from_quota(

@@ -16,7 +16,7 @@ from core.store import Store
 from core.store.messages import message_by_key
 from crypto.canonical import JsonValue
 from replica.addresses import SYSTEM_ADDRESS
-from replica.host import agents, items
+from replica.host import agents, doc_proposals, items, memory_effects
 from replica.records.commits import CommitPoint
 
 _OWN: Final = frozenset(("wake", "agent-registration"))
@@ -32,6 +32,10 @@ def apply(store: Store, gate: Message, answer: Message) -> None:
             _register(store, gate, answer)
         case "task-proposal":
             _propose(store, gate, answer)
+        case "doc":
+            _change_document(store, gate, answer)
+        case "memory":
+            memory_effects.apply(store, gate, answer)
 
 
 def is_for_others(gate: Message) -> bool:
@@ -73,6 +77,15 @@ def _propose(store: Store, gate: Message, answer: Message) -> None:
     if status is not None:
         with store.transaction(CommitPoint.EFFECT) as db:
             items.promote(db, address, status)
+
+
+def _change_document(store: Store, gate: Message, answer: Message) -> None:
+    revision = _member(gate, "proposal")
+    with store.transaction(CommitPoint.EFFECT) as db:
+        raised = message_by_key(db, SYSTEM_ADDRESS, doc_proposals.gate_key(revision))
+        if raised is not None and raised.id == gate.id:
+            approved = answer.choice == "approve"
+            doc_proposals.decide(db, revision, _member(gate, "doc"), answer.sender, approved=approved)
 
 
 def _member(gate: Message, name: str) -> str:

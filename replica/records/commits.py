@@ -31,5 +31,6 @@ class CommitPoint(StrEnum):
     WORK_ITEM = "work-item"  # a work item made or changed
     MEMORY = "memory"  # an entry written to, or a proposal made, asked about or decided
     AGENT = "agent"  # an agent registered, muted or heard again, or revoked
+    DOCUMENT = "document"  # something said of a document
     SESSION = "session"  # a session made, begun or ended
     EFFECT = "effect"  # what an answered gate changed here

@@ -8,19 +8,22 @@ reads more types than the one before it, all is folded anew from the ops that we
 import json
 import logging
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Final, TypeAlias
 
 from core.errors import Code, DmpError
 from core.store import Store
-from crypto.op import Op, read_entry
+from crypto.op import Op
 from crypto.roster.view import View
 from replica.chain.outcome import Outcome, Verdict
 from replica.records import ops, problems, subjects
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put
 from replica.shared import agents, channels, presence, tasks
+from replica.shared.docs import fold as docs
 from replica.shared.kinds import KINDS
+from replica.shared.memory import writes as memory
 
 Handler: TypeAlias = Callable[[sqlite3.Connection, View, Op], Outcome]
 """Folds one op in, inside an open transaction. Raises DmpError where its body is malformed."""
@@ -30,10 +33,15 @@ HANDLERS: Final[dict[str, Handler]] = {
     "agent": agents.fold,
     "channel": channels.fold,
     "presence": presence.fold,
+    "memory": memory.fold,
+    "doc": docs.fold,
 }
 """By the type of an op, what folds it in. A type that is added is applied to the ops that were kept of it."""
 
-_TABLES: Final = ("run_claims", "devices", "task_origins", "folded")
+_TABLES: Final = ("run_claims", "devices", "task_origins", "folded", memory.TABLE, "doc_revisions", "doc_notes")
+
+_LARGE: Final = frozenset(("doc",))
+"""Types whose ops are too large to be read all at once, and need not be: each is kept by itself, in any order."""
 
 _log = logging.getLogger(__name__)
 
@@ -67,11 +75,16 @@ def apply(db: sqlite3.Connection, view: View, op: Op) -> Outcome:
 
 
 def remember_place(db: sqlite3.Connection, view: View, publisher: str) -> None:
-    """Note by which place in the team a publisher's ops were judged, those that do not count too."""
-    db.execute(
-        "INSERT INTO folded (replica, place) VALUES (?, ?) ON CONFLICT DO NOTHING",
-        (publisher, _place(view, publisher)),
-    )
+    """Note by which place in the team a publisher's ops were judged, those that do not count too.
+
+    Where the others of its ops were judged by another, by a process that knew more or less, all has to be folded anew.
+    """
+    place = _place(view, publisher)
+    known = db.execute("SELECT place FROM folded WHERE replica = ?", (publisher,)).fetchone()
+    if known is None:
+        db.execute("INSERT INTO folded (replica, place) VALUES (?, ?)", (publisher, place))
+    elif known[0] != place:
+        put(db, Meta.FOLDED_TYPES, None)
 
 
 def counts(view: View, op: Op) -> bool:
@@ -101,7 +114,10 @@ def refold(store: Store, view: View, at: str) -> None:
         for kind in (*map(subjects.of_type, HANDLERS), subjects.RUN_CONFLICT):
             problems.clear_all(db, kind)
         put(db, Meta.FOLDED_TYPES, _types())
-        for op in sorted(_kept(db), key=lambda op: (*op.hlc.key, op.replica, op.seq)):
+        by_clock = sorted(
+            _kept(db, HANDLERS.keys() - _LARGE), key=lambda op: (*op.hlc.key, op.replica, op.seq)
+        )
+        for op in chain(by_clock, _kept(db, _LARGE)):
             outcome = apply(db, view, op)
             if outcome.subject:
                 problems.note(db, problems.Problem(outcome.subject, outcome.reason, op.replica, op.seq, at))
@@ -109,10 +125,12 @@ def refold(store: Store, view: View, at: str) -> None:
         put(db, Meta.TIP, None)
 
 
-def _kept(db: sqlite3.Connection) -> Iterator[Op]:
-    for type_ in HANDLERS:
-        for (line,) in db.execute("SELECT line FROM ops WHERE type = ?", (type_,)).fetchall():
-            entry = read_entry(bytes(line))
+def _kept(db: sqlite3.Connection, types: Iterable[str]) -> Iterator[Op]:
+    """The ops of some types that were not put aside for later, read one at a time."""
+    kept = "SELECT replica, seq FROM ops WHERE type = ? EXCEPT SELECT replica, seq FROM parked"
+    for type_ in sorted(types):
+        for replica, seq in db.execute(kept, (type_,)).fetchall():
+            entry = ops.entry_at(db, replica, seq)
             if isinstance(entry, Op):
                 yield entry
 

@@ -14,16 +14,23 @@ from typing import Final
 
 from core.store import registers
 from crypto.canonical import JsonValue
+from replica.host import memory
 from replica.node import Node
+from replica.records import problems
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put
 from replica.shared import fold
 from replica.shared.bodies import is_member
+from replica.shared.docs import rows as docs
 from replica.shared.kinds import AGENT, CHANNEL, RESOLVED_RUN, SESSION, TASK
+from replica.shared.memory import changes as memory_changes
 from replica.team.roster import Team
 
 AT_A_TIME: Final = 64
 """Ops signed in one transaction, so that others are not kept waiting."""
+
+DOCUMENTS_AT_A_TIME: Final = 200
+"""Changes of documents signed in one pass, since each may take 1 MiB; the rest goes with the next (wire 8.20)."""
 
 PRESENCE_MS: Final = 60 * 60_000
 """How often a replica that keeps running says that it is there, in milliseconds (8.1)."""
@@ -58,11 +65,39 @@ def sign_shared(node: Node, team: Team) -> int:
         with node.store.transaction(CommitPoint.SHARED):
             for change in list(islice(_changes(db, node.me), AT_A_TIME)):
                 op = node.signer.append(db, change.type, change.body)
-                fold.apply(db, team.view, op)
+                outcome = fold.apply(db, team.view, op)
+                if outcome.subject:  # everyone else passes it over too
+                    problems.note(
+                        db, problems.Problem(outcome.subject, outcome.reason, node.me, op.seq, node.now())
+                    )
                 registers.drop_edits(db, change.kind, change.subject, change.fields)
                 registers.edit(db, change.kind, change.subject, change.kept or {})
                 signed += 1
+    return signed + _sign_memories(node, team) + _sign_documents(node, team)
+
+
+def _sign_memories(node: Node, team: Team) -> int:
+    """Turn what was written to the team's memory into ops, an op for each author; return how many."""
+    db, says, signed = node.store.db, memory.speaks(node), 0
+    entries = [entry for entry in memory_changes.waiting(db) if not memory.stays_here(node, entry)]
+    for start in range(0, len(entries), AT_A_TIME):
+        with node.store.transaction(CommitPoint.SHARED):
+            for entry in entries[start : start + AT_A_TIME]:
+                while (said := memory_changes.next_publication(db, entry, node.me, says)) is not None:
+                    fold.apply(db, team.view, node.signer.append(db, "memory", said.body))
+                    memory_changes.drop_published(db, said)
+                    signed += 1
     return signed
+
+
+def _sign_documents(node: Node, team: Team) -> int:
+    """Turn changes of documents into ops, each by itself, as they may be large; return how many."""
+    changes = docs.waiting(node.store.db)[:DOCUMENTS_AT_A_TIME]
+    for id_ in changes:
+        with node.store.transaction(CommitPoint.SHARED) as db:
+            fold.apply(db, team.view, node.signer.append(db, "doc", docs.waiting_body(db, id_)))
+            docs.forget(db, id_)
+    return len(changes)
 
 
 def sign_presence(node: Node, team: Team, *, beginning: bool) -> None:
@@ -104,7 +139,7 @@ def _changes(db: sqlite3.Connection, me: str) -> Iterator[_Change]:
 def _tasks(db: sqlite3.Connection) -> Iterator[_Change]:
     for address, fields in registers.edits(db, TASK).items():
         body: dict[str, JsonValue] = {"task": address.partition(":")[2], "kind": "put", "fields": fields}
-        if not registers.published_fields(db, TASK, address) and isinstance(fields.get("created"), str):
+        if isinstance(fields.get("created"), str):  # it was made here, even if another of its id came in since
             body["origin"] = fields["created"]
         yield _Change("task", body, TASK, address, tuple(fields))
 
@@ -136,6 +171,7 @@ def _memberships(db: sqlite3.Connection) -> Iterator[_Change]:
 
 def _sessions(db: sqlite3.Connection, me: str) -> Iterator[_Change]:
     since = get(db, Meta.SHARING_SINCE) or ""
+    writers = docs.writers(db)
     for address, edits in registers.edits(db, SESSION).items():
         body: dict[str, JsonValue] = {
             "kind": "run",
@@ -143,7 +179,7 @@ def _sessions(db: sqlite3.Connection, me: str) -> Iterator[_Change]:
             **{name: edits.get(name) for name in ("task", "runKind", "live")},
         }
         ended = edits.get("endedAt")
-        over = _SAID not in edits and isinstance(ended, str) and ended < since
+        over = _SAID not in edits and isinstance(ended, str) and ended < since and address not in writers
         if edits.get("replica") == me and not over and edits.get(_SAID) != body:
             yield _Change("presence", body, SESSION, address, (), {_SAID: body})
 

@@ -45,9 +45,10 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         state_per_hour = 6
         recipients_per_hour = 7
         shared_per_hour = 8
+        documents_per_hour = 9
         """,
     )
-    assert found == Config("cat >> mail", True, "start", "allow", "decide", Limits(3, 4), Quotas(5, 6, 7, 8))
+    assert found == Config("cat >> mail", True, "start", "allow", "decide", Limits(3, 4), Quotas(5, 6, 7, 8, documents=9))
 
 
 def test_a_quota_may_be_off(tmp_path: Path) -> None:

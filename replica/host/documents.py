@@ -1,0 +1,374 @@
+"""What a person, and programs of theirs, do with documents here (F.7; federation wire 8.E).
+
+Everything counts here at once, and is published with the next pass. A person's change counts for the team as it is.
+An agent's or a session's does too where the document is no accepted one; else it is a proposal, which a gate of type
+`doc` asks the person about.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from core.errors import conflict, forbidden, invalid, not_found
+from core.gate_data import is_close
+from core.gate_types import GATE_TYPES
+from core.ids import Ulids
+from core.inputs import ReplyInput, Sender
+from core.message import Message
+from core.store.messages import answer_to, message_by_key
+from core.text import cut, is_blank, is_one_line, utf8_len
+from crypto.canonical import JsonValue
+from replica.addresses import SYSTEM_ADDRESS
+from replica.host import agents, doc_proposals, raising
+from replica.node import Node
+from replica.quoting import quoted
+from replica.records.commits import CommitPoint
+from replica.shared.docs import rows
+from replica.shared.docs.bodies import (
+    MAX_ALIASES,
+    MAX_LINKS,
+    MAX_PARENTS,
+    MAX_SUMMARY_BYTES,
+    MAX_TITLE_BYTES,
+    About,
+    DocPut,
+    DocRemove,
+    Link,
+    Revision,
+    Status,
+    body_hash,
+    check_body,
+)
+from replica.shared.docs.library import Document, Library
+from replica.shared.docs.reading import read
+from replica.shared.docs.rows import RevisionRow
+
+_CLEAR_TITLE: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text to be put: `title` and `summary` are None where nobody gave any."""
+
+    body: str
+    title: str | None = None
+    summary: str = ""
+    task: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """What became of a text: the document as it is now, and the id of the revision.
+
+    Without a change there is no new revision. `gate` asks about a proposal.
+    """
+
+    document: Document | None
+    revision: str
+    changed: bool = True
+    gate: Message | None = None
+
+
+def create(node: Node, author: str, text: Text, slug: str | None) -> Put:
+    """Make a document; an agent's or a session's has no slug until a person gives it one.
+
+    Raises DmpError: `invalid` on the field at fault, `conflict` on `slug` for one that is taken, `forbidden`.
+    """
+    _check_author(node, author)
+    if slug is not None and not _is_person(author):
+        raise forbidden("slug", "only a person names a document; leave the slug out")
+    with node.store.transaction(CommitPoint.DOCUMENT) as db:
+        if slug is not None:
+            _check_free(read(node.store, node.me), slug)
+        doc = _id(node, "doc-")
+        revision = _revision(node, author, text, (), "create", _heading(text.body) or slug or "Untitled")
+        rows.write(db, DocPut(doc, author, revision, About(slug=slug)))
+    return Put(read(node.store, node.me).need(doc), revision.id)
+
+
+def put(node: Node, author: str, named: str, text: Text, base: str | None, cause: str = "save") -> Put:
+    """Give a document a new text, made from the revision `base`; None for its one latest.
+
+    Raises DmpError: `invalid`; `not-found` on `doc` or `revision`; `conflict` on `base` where it cannot be told what
+    the text was made from; `forbidden`.
+    """
+    _check_author(node, author)
+    with node.store.transaction(CommitPoint.DOCUMENT) as db:
+        document = read(node.store, node.me).need(named)
+        if document.is_removed and not _is_person(author):
+            raise forbidden("doc", f"{document.id} was removed; only a person brings it back")
+        parent = _one_head(document) if base is None else _need_base(document, base)
+        head = document.heads[0] if len(document.heads) == 1 else None
+        title = text.title or _heading(text.body) or parent.title
+        for same in (parent, head):
+            if same is None or document.is_removed:
+                continue
+            if (same.hash, same.title) == (body_hash(text.body), title):
+                return Put(document, same.id, changed=False)
+        revision = _revision(node, author, text, (parent.id,), cause, title)
+        if _is_person(author) or document.status != "accepted":
+            rows.write(db, DocPut(document.id, author, revision))
+        else:
+            doc_proposals.add(db, revision, document.id)
+    now = read(node.store, node.me).need(document.id)
+    if revision.id in now.revisions:
+        return Put(now, revision.id)
+    return Put(now, revision.id, gate=proposal_gate(node, document.id, revision))
+
+
+def merge(node: Node, named: str, text: Text) -> Put:
+    """Join all latest revisions of a document in one, by the person.
+
+    Raises DmpError: `invalid`, `not-found` on `doc`, `conflict` on `doc` where there is nothing to join.
+    """
+    with node.store.transaction(CommitPoint.DOCUMENT) as db:
+        document = read(node.store, node.me).need(named)
+        if len(document.heads) < 2:
+            raise conflict("doc", f"{document.name} has no concurrent revisions; there is nothing to merge")
+        title = text.title or _heading(text.body) or document.heads[0].title
+        left = [head.id for head in document.heads]
+        while True:  # one revision joins so many and no more
+            revision = _revision(node, node.address, text, tuple(left[:MAX_PARENTS]), "merge", title)
+            rows.write(db, DocPut(document.id, node.address, revision))
+            left = [revision.id, *left[MAX_PARENTS:]]
+            if len(left) == 1:
+                break
+    return Put(read(node.store, node.me).need(document.id), revision.id)
+
+
+def revert(node: Node, named: str, to: str, summary: str = "") -> Put:
+    """Give a document the text it had in an earlier revision, by the person.
+
+    Raises DmpError as `put`.
+    """
+    library = read(node.store, node.me)
+    document = library.need(named)
+    earlier = document.revisions.get(to)
+    if earlier is None:
+        raise not_found("revision", f"{document.name} has no such revision; `dmp doc log` lists those it has")
+    body = rows.body_of(node.store.db, earlier)
+    return put(node, node.address, document.id, Text(body, earlier.title, summary), None, "revert")
+
+
+def describe(
+    node: Node,
+    named: str,
+    *,
+    slug: str | None = None,
+    status: Status | None = None,
+    aliases: Sequence[str] = (),
+    linked: Sequence[Link] = (),
+    unlinked: Sequence[Link] = (),
+) -> Document:
+    """Say something of a document beside its text, by the person. Accepting it is accepting its latest text.
+
+    A slug that it had before becomes an alias. Raises DmpError: `not-found` on `doc`; `conflict` on `slug`, or on
+    `status` while there are concurrent revisions; `invalid` for more than an op carries.
+    """
+    with node.store.transaction(CommitPoint.DOCUMENT) as db:
+        library = read(node.store, node.me)
+        document = library.need(named)
+        names = dict.fromkeys(alias for alias in aliases if alias not in document.aliases)
+        if slug is not None and slug != document.slug:
+            _check_free(library, slug, document)
+            if document.slug is not None:
+                names[document.slug] = None
+        links = None
+        if linked or unlinked:
+            links = tuple(sorted({*document.links, *linked} - set(unlinked)))
+        if len(names) > MAX_ALIASES or len(links or ()) > MAX_LINKS:
+            raise invalid(
+                "aliases" if len(names) > MAX_ALIASES else "links",
+                f"a document takes {MAX_ALIASES} new aliases at a time, and {MAX_LINKS} links",
+            )
+        review = None
+        if status == "accepted":
+            if len(document.heads) > 1:
+                raise conflict("status", f"{document.name} has concurrent revisions; merge them first")
+            review = document.heads[0].id if document.heads else None
+        about = About(slug, status, links, tuple(names))
+        rows.write(db, DocPut(document.id, node.address, about=about, review=review))
+    return read(node.store, node.me).need(document.id)
+
+
+def remove(node: Node, named: str) -> Document:
+    """Take a document away, by the person. A later revision of a person's brings it back.
+
+    Raises DmpError `not-found` on `doc`, `conflict` there for one that is away already.
+    """
+    with node.store.transaction(CommitPoint.DOCUMENT) as db:
+        document = read(node.store, node.me).need(named)
+        if document.is_removed:
+            raise conflict("doc", f"{document.id} was removed already")
+        rows.write(db, DocRemove(document.id, node.address))
+    return document
+
+
+# What waits for a decision
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A change that an agent or a session here proposes, and the gate that asks about it, once it is raised."""
+
+    doc: str
+    revision: Revision
+    gate: Message | None
+
+
+def proposals(node: Node) -> list[Proposal]:
+    """The proposals that wait for the person, the earliest first; one whose gate was closed waits no more."""
+    found = []
+    for doc, revision in doc_proposals.every(node.store.db):
+        gate = message_by_key(node.store.db, SYSTEM_ADDRESS, doc_proposals.gate_key(revision.id))
+        answer = None if gate is None else answer_to(node.store.db, gate.id)
+        if answer is None or not is_close(answer, SYSTEM_ADDRESS):
+            found.append(Proposal(doc, revision, gate))
+    return found
+
+
+def approve(node: Node, revision: str) -> Document:
+    """Let a held or proposed revision count, by the person.
+
+    Raises DmpError: `not-found` on `revision`, `conflict` there for one that waits for no decision.
+    """
+    if (document := _answer(node, revision, "approve")) is not None:
+        return document
+    with node.store.transaction(CommitPoint.DOCUMENT) as db:
+        document, row = read(node.store, node.me).revision(revision)
+        _check_held(document, row)
+        rows.write(db, DocPut(document.id, node.address, review=row.id))
+    return read(node.store, node.me).need(document.id)
+
+
+def reject(node: Node, revision: str, reason: str = "") -> Document:
+    """Leave a held or proposed revision, and what it follows, out of the document for good, by the person.
+
+    A held one stays in the history: a revision with the text as it is follows it. Raises DmpError as `approve`, and
+    `conflict` on `revision` for the only text there is.
+    """
+    _check_line("reason", reason, MAX_SUMMARY_BYTES)
+    if (document := _answer(node, revision, "reject", reason)) is not None:
+        return document
+    with node.store.transaction(CommitPoint.DOCUMENT) as db:
+        document, row = read(node.store, node.me).revision(revision)
+        _check_held(document, row)
+        if not document.heads:
+            raise conflict("revision", f"{document.name} has no other text; approve this one, or remove it")
+        kept = document.heads[0]
+        text = Text(rows.body_of(db, kept), kept.title, reason)
+        said = _revision(node, node.address, text, (kept.id, row.id), "reject", kept.title)
+        rows.write(db, DocPut(document.id, node.address, said))
+    return read(node.store, node.me).need(document.id)
+
+
+def proposal_gate(node: Node, doc: str, revision: Revision) -> Message:
+    """The gate of a proposal, which is raised where it was not yet."""
+    data: dict[str, JsonValue] = {"doc": doc, "proposal": revision.id}
+    if revision.task is not None:
+        data["taskId"] = revision.task
+    if revision.author.startswith("run:"):
+        data["runId"] = revision.author.partition(":")[2]
+    summary = f": {quoted(revision.summary)}" if revision.summary else ""
+    body = (
+        f"Change {quoted(revision.title, _CLEAR_TITLE)} as {revision.author} proposes{summary}? "
+        f"`dmp doc diff {doc} {revision.id}` shows the change."
+    )
+    return raising.raise_gate(
+        node, GATE_TYPES["doc"], data, body=body, key=doc_proposals.gate_key(revision.id)
+    ).message
+
+
+def _answer(node: Node, revision: str, choice: str, reason: str = "") -> Document | None:
+    """Decide a proposal as its gate does; None for a revision that is none."""
+    found = doc_proposals.find(node.store.db, revision)
+    if found is None:
+        return None
+    gate = proposal_gate(node, *found)
+    if answer_to(node.store.db, gate.id) is not None:
+        raise conflict("revision", "the gate that asked about it was closed; have it proposed again")
+    node.engine.reply(Sender(node.address, can_decide=True), gate.id, ReplyInput(reason, choice=choice))
+    return read(node.store, node.me).need(found[0])
+
+
+# Checks
+
+
+def _check_author(node: Node, author: str) -> None:
+    if author.startswith("agent:") and agents.need(node.store.db, author).status != "approved":
+        raise forbidden("from", f"{author} is not approved; `dmp agent approve` lets it write")
+
+
+def _is_person(author: str) -> bool:
+    return author.startswith("human:")
+
+
+def _check_free(library: Library, slug: str, document: Document | None = None) -> None:
+    taken = next((each for each in library.there() if each.slug == slug), None)
+    if taken is not None and (document is None or taken.id != document.id):
+        raise conflict("slug", f"another document is called {slug}: {taken.id}; choose another slug")
+
+
+def _one_head(document: Document) -> RevisionRow:
+    if len(document.heads) > 1:
+        raise conflict(
+            "base",
+            f"{document.name} has {len(document.heads)} concurrent revisions; merge them first, or say with --base "
+            "which one this text was made from",
+        )
+    if not document.heads:
+        raise conflict("base", f"nothing of {document.name} was decided on yet; see `dmp doc held`")
+    return document.heads[0]
+
+
+def _need_base(document: Document, base: str) -> RevisionRow:
+    row = document.revisions.get(base)
+    if row is None or document.standing(base) == "waiting":
+        raise conflict(
+            "base", f"{document.name} has no revision {base} that all is known of; name another with --base"
+        )
+    return row
+
+
+def _check_held(document: Document, row: RevisionRow) -> None:
+    if document.standing(row.id) not in ("held", "over"):
+        raise conflict("revision", f"{row.id} waits for no decision; `dmp doc held` lists what does")
+
+
+def _revision(
+    node: Node, author: str, text: Text, parents: tuple[str, ...], cause: str, title: str
+) -> Revision:
+    check_body(text.body)
+    if text.title is not None:
+        _check_line("title", text.title, MAX_TITLE_BYTES)
+        if is_blank(text.title):
+            raise invalid("title", "a title is not blank")
+    _check_line("summary", text.summary, MAX_SUMMARY_BYTES)
+    task = text.task
+    if task is None and author.startswith("run:"):
+        address = node.host.work_item(author)
+        task = None if address is None else address.partition(":")[2]
+    return Revision(
+        _id(node, "rev-"), parents, title, text.body, author, cause, text.summary, node.now(), None, task
+    )
+
+
+def _check_line(field: str, text: str, limit: int) -> None:
+    if not is_one_line(text) or utf8_len(text) > limit:
+        raise invalid(field, f"the {field} is one line of at most {limit} bytes")
+
+
+def _heading(body: str) -> str | None:
+    """What a text calls itself: its first line that is not blank, where that is a heading of Markdown."""
+    first = next((line for line in body.split("\n", 50)[:50] if not is_blank(line)), "")
+    if not first.startswith("# "):
+        return None
+    title = " ".join(first[2 : 2 + MAX_TITLE_BYTES].split())
+    while utf8_len(title) > MAX_TITLE_BYTES:
+        title = cut(title, len(title) - 1)
+    return title or None
+
+
+def _id(node: Node, prefix: str) -> str:
+    ids: Callable[[str, str | None, int], str] = Ulids(node.random).after
+    return f"{prefix}{ids('', None, node.wall()).upper()}"
