@@ -37,9 +37,9 @@ class Config:
     wake_command: str | None = None
     wake_policy: Policy = "ask"
     gates_command: str | None = None
-    memory: MemoryPolicy = field(default_factory=MemoryPolicy)
     limits: Limits = field(default_factory=Limits)
     quotas: Quotas = field(default_factory=Quotas)
+    memory: MemoryPolicy = field(default_factory=MemoryPolicy)
     fault: str | None = None
 
 

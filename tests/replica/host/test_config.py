@@ -8,7 +8,7 @@ import pytest
 
 from core.host import Limits
 from replica.chain.quotas import Quotas
-from replica.host.config import Config, read_config
+from replica.host.config import Config, MemoryPolicy, read_config
 from replica.node import create, opened
 
 
@@ -46,9 +46,17 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         recipients_per_hour = 7
         shared_per_hour = 8
         documents_per_hour = 9
+        memories_per_hour = 10
+        [memory]
+        agents = "allow"
+        teammates = "allow"
         """,
     )
-    assert found == Config("cat >> mail", True, "start", "allow", "decide", Limits(3, 4), Quotas(5, 6, 7, 8, documents=9))
+    assert found == Config(
+        *("cat >> mail", True, "start", "allow", "decide", Limits(3, 4)),
+        Quotas(5, 6, 7, 8, documents=9, memories=10),
+        MemoryPolicy("allow", "allow"),
+    )
 
 
 def test_a_quota_may_be_off(tmp_path: Path) -> None:
@@ -63,6 +71,7 @@ def test_a_quota_may_be_off(tmp_path: Path) -> None:
         ("[nottify]\n", "[nottify]"),
         ("notify = 1\n", "notify must be a table"),
         ("[wake]\ncomand = 'x'\n", "wake.comand"),
+        ('[memory]\nagents = "deny"\n', 'memory.agents must be "ask" or "allow"'),
         ("[limits]\nurgent_per_hour = 0\n", "limits.urgent_per_hour"),
         ("[limits]\nurgent_per_hour = true\n", "limits.urgent_per_hour"),
         ("[limits]\nurgent_per_hour = 1.5\n", "limits.urgent_per_hour"),
