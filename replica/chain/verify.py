@@ -423,7 +423,7 @@ def _which(candidates: Candidates) -> str:
 
 
 def follow(store: Store, founding: Founding) -> None:
-    """Follow a founding, inside an open transaction."""
+    """Follow a founding, inside an open transaction; for good, where a person chose its founder."""
     put(store.db, Meta.FOUNDING, founding.hash)
     put(store.db, Meta.FOUNDER, founding.replica)
     put(store.db, Meta.FOUNDER_FINGERPRINT, founding.fingerprint)
@@ -439,7 +439,7 @@ def unpin(store: Store, me: str) -> None:
     Nothing but keys and the roster was published before that, so nothing of this replica's own is lost.
     """
     db = store.db
-    for table in ("claims", "ops", "cursors", "parked", "missing", "acks"):
+    for table in ("claims", "acks", *ops.TABLES):
         db.execute(f"DELETE FROM {table} WHERE replica <> ?", (me,))
     for name in (Meta.FOUNDING, Meta.FOUNDER, Meta.FOUNDER_FINGERPRINT, Meta.TIP, Meta.FOLDED_TYPES):
         put(db, name, None)

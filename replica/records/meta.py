@@ -30,8 +30,8 @@ class Meta(StrEnum):
         "folded-types"  # the types of ops that shared state was folded from; None asks to fold anew
     )
     SHARING_SINCE = "sharing-since"  # when this replica first published shared state
-    SYNCED_AT = "synced-at"  # when a pass last ended well
     READ_ALL_AT = "read-all-at"  # when every lane was last read from its start, in milliseconds
+    SYNCED_AT = "synced-at"  # when a pass last ended well
 
 
 def get(db: sqlite3.Connection, name: Meta) -> str | None:

@@ -3,10 +3,14 @@
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from crypto.chain import Cursor, Halt, Head
 from crypto.clock import Reading
 from crypto.op import Entry, read_entry, to_line
+
+TABLES: Final = ("cursors", "ops", "parked", "missing", "beyond_cut", "forks", "rivals")
+"""What is kept of a chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ def set_position(db: sqlite3.Connection, replica: str, to: Position) -> None:
 
 def forget_chain(db: sqlite3.Connection, replica: str) -> None:
     """Forget a chain's cursor and ops, to read it again from its start under another decided key (2.4)."""
-    for table in ("cursors", "ops", "parked", "missing", "beyond_cut", "forks", "rivals"):
+    for table in TABLES:
         db.execute(f"DELETE FROM {table} WHERE replica = ?", (replica,))
 
 
@@ -86,12 +90,16 @@ def settle(db: sqlite3.Connection, replica: str, seq: int, *, settled: bool = Tr
     db.execute("UPDATE ops SET settled = ? WHERE replica = ? AND seq = ?", (int(settled), replica, seq))
 
 
-def last_of(db: sqlite3.Connection, replica: str) -> tuple[int, str] | None:
-    """The seq and hash of the last op of a chain that was verified here, ahead of its cursor or not; or None."""
+def last_of(db: sqlite3.Connection, replica: str, below: int | None = None) -> tuple[int, str] | None:
+    """The seq and hash of the last op of a chain that was verified here, ahead of its cursor or not; or None.
+
+    With `below`, of those with a lower seq.
+    """
     row = db.execute(
         "SELECT seq, hash FROM (SELECT seq, hash FROM ops WHERE replica = :replica UNION ALL "
-        "SELECT seq, hash FROM cursors WHERE replica = :replica AND seq > 0) ORDER BY seq DESC LIMIT 1",
-        {"replica": replica},
+        "SELECT seq, hash FROM cursors WHERE replica = :replica AND seq > 0) "
+        "WHERE :below IS NULL OR seq < :below ORDER BY seq DESC LIMIT 1",
+        {"replica": replica, "below": below},
     ).fetchone()
     return None if row is None else (int(row[0]), str(row[1]))
 

@@ -502,9 +502,11 @@ def member(team: Team, replica: str) -> Member:
 def last_verified(node: Node, replica: str) -> CutPoint:
     """The last op of a replica verified here, which is where a removal cuts (5.3).
 
-    A roster op counts from the moment it is verified, so a cut is never before one that counts.
+    A roster op counts from the moment it is verified, so a cut is never before one that counts. Where the replica
+    signed two histories, it is the last op that is in both.
     """
-    last = ops.last_of(node.store.db, replica)
+    team = node.team
+    last = ops.last_of(node.store.db, replica, None if team is None else team.view.forks.get(replica))
     return CutPoint(0, "0" * 64) if last is None else CutPoint(*last)
 
 

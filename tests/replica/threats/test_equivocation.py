@@ -227,3 +227,20 @@ def test_a_machine_that_was_let_in_by_the_thief_keeps_its_say_over_it(w: World) 
     for each in (ada, bob, cy):
         assert mal.me in view_of(each).revoked
         assert view_of(each).is_admin(bob.me)
+
+
+def test_who_told_two_stories_is_revoked_as_of_before_they_part(w: World) -> None:
+    ada, bob, cy, mal = team_with_a_liar(w)
+    liar = Liar(mal)
+    before = commands.last_verified(ada.node, mal.me)
+    heal = split(w, ada, cy)
+    liar.show(liar.one.op("task", body=put_body("t-0000aa", title="for ada")), to=ada)
+    liar.show(liar.other.op("task", body=put_body("t-0000aa", title="for cy")), to=cy)
+    heal()
+    bob.clock.ms = ada.clock.ms
+    exchange(cy, ada, bob)
+    commands.revoke(ada.pass_(), mal.me, "tells two stories")
+    exchange(cy, bob, ada)
+    agree(ada, bob, cy)
+    assert view_of(cy).revoked[mal.me].point == before
+    assert title_of(cy) is None
