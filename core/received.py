@@ -1,5 +1,8 @@
 """What a message from another replica is read, checked and compared with (sections 4.4, F.4, F.5)."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from core.address import SENDING_SCHEMES, is_identifier, parse_address
 from core.errors import invalid
 from core.fields import (
@@ -37,35 +40,41 @@ def message_from_json(value: JsonValue) -> Message:
         canonical(value)
     except JsonError as error:
         raise invalid(None, f"a message must have a canonical form: {error}") from None
-    members = value
-
-    def required(name: str, read: Reader[T]) -> T:
-        if name not in members:
-            raise invalid(name, f"a stored message always has {name}")
-        return read(members[name], name)
-
-    def optional(name: str, read: Reader[T], default: D) -> T | D:
-        return read(members[name], name) if name in members else default
-
+    members = _Members(value)
     return Message(
-        id=required("id", _as_id),
-        thread=required("thread", _as_id),
-        reply_to=required("replyTo", _as_id_or_null),
-        sender=required("from", _as_sender),
-        to=required("to", as_texts),
-        kind=required("kind", as_text),
-        body=required("body", as_text),
-        created_at=required("createdAt", _as_timestamp),
-        session=optional("session", as_text, None),
-        refs=required("refs", as_refs),
-        data=optional("data", as_json, ABSENT),
-        urgent=required("urgent", as_flag),
-        blocking=required("blocking", as_flag),
-        choices=optional("choices", as_texts, None),
-        choice=optional("choice", as_text, None),
-        wake=required("wake", as_wake),
-        hlc=optional("hlc", _as_reading, None),
+        id=members.required("id", _as_id),
+        thread=members.required("thread", _as_id),
+        reply_to=members.required("replyTo", _as_id_or_null),
+        sender=members.required("from", _as_sender),
+        to=members.required("to", as_texts),
+        kind=members.required("kind", as_text),
+        body=members.required("body", as_text),
+        created_at=members.required("createdAt", _as_timestamp),
+        session=members.optional("session", as_text, None),
+        refs=members.required("refs", as_refs),
+        data=members.optional("data", as_json, ABSENT),
+        urgent=members.required("urgent", as_flag),
+        blocking=members.required("blocking", as_flag),
+        choices=members.optional("choices", as_texts, None),
+        choice=members.optional("choice", as_text, None),
+        wake=members.required("wake", as_wake),
+        hlc=members.optional("hlc", _as_reading, None),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """The members of a message, read as what they should be."""
+
+    members: Mapping[str, JsonValue]
+
+    def required(self, name: str, read: Reader[T]) -> T:
+        if name not in self.members:
+            raise invalid(name, f"a stored message always has {name}")
+        return read(self.members[name], name)
+
+    def optional(self, name: str, read: Reader[T], default: D) -> T | D:
+        return read(self.members[name], name) if name in self.members else default
 
 
 def validate_received(host: Host, message: Message, replied: Message | None) -> None:

@@ -6,6 +6,7 @@ neither a ciphertext nor a wrap can be moved into another op.
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Final, Protocol
 
 from cryptography.exceptions import InvalidTag
@@ -108,8 +109,9 @@ def unwrap_key(sealed: JsonValue, *, replica: str, seq: int, type: str, me: str,
     try:
         enc = unb64u(_text(wrapped, "enc"), ENC_BYTES)
         ciphertext = unb64u(_text(wrapped, "ct"), WRAPPED_BYTES)
-        mine = X25519PrivateKey.from_private_bytes(private)
-        return _SUITE.decrypt(enc + ciphertext, mine, info=_info(_aad(replica, seq, type), me))
+        return _SUITE.decrypt(
+            enc + ciphertext, _private_key(private), info=_info(_aad(replica, seq, type), me)
+        )
     except (InvalidTag, ValueError):
         raise SealError(f"the content key does not open for {me}") from None
 
@@ -137,6 +139,11 @@ def open_sealed(
     """Return the payload sealed to `me`. Raises SealError as `unwrap_key` and `open_with_key` do."""
     content_key = unwrap_key(sealed, replica=replica, seq=seq, type=type, me=me, private=private)
     return open_with_key(sealed, content_key, replica=replica, seq=seq, type=type)
+
+
+@lru_cache(maxsize=16)  # a replica has one, which opens all of its mail; making it costs half an unwrap
+def _private_key(private: bytes) -> X25519PrivateKey:
+    return X25519PrivateKey.from_private_bytes(private)
 
 
 def _aad(replica: str, seq: int, type: str) -> bytes:

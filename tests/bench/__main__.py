@@ -3,12 +3,12 @@
 Each prints ratios within its own run; absolute figures are this machine's and are only recorded.
 """
 
-from tests.bench import audit, chain, host, roster, send, sync
+from tests.bench import audit, chain, host, mail, roster, send, sync
 
 
 def main() -> None:
     """Run them all."""
-    for each in (chain, roster, audit, host, send, sync):
+    for each in (chain, roster, audit, host, send, mail, sync):
         each.main()
 
 
