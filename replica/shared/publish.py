@@ -139,7 +139,7 @@ def _changes(db: sqlite3.Connection, me: str) -> Iterator[_Change]:
 def _tasks(db: sqlite3.Connection) -> Iterator[_Change]:
     for address, fields in registers.edits(db, TASK).items():
         body: dict[str, JsonValue] = {"task": address.partition(":")[2], "kind": "put", "fields": fields}
-        if isinstance(fields.get("created"), str):  # it was made here, even if another of its id came in since
+        if isinstance(fields.get("created"), str):  # made here, even if another of its id came in since
             body["origin"] = fields["created"]
         yield _Change("task", body, TASK, address, tuple(fields))
 

@@ -204,6 +204,26 @@ def test_a_cut_leaves_what_the_ops_before_it_come_to(
 
 
 @settings(max_examples=50, deadline=None)
+@given(drawn=said, after=st.integers(1, 6), early=st.integers(0, 14))
+def test_a_process_that_has_not_heard_of_a_cut_leaves_no_trace(
+    view: View, drawn: list[tuple[int, int, int, tuple[str, JsonValue]]], after: int, early: int
+) -> None:
+    ordered, without = made(view, drawn), cut(view, "cy", after)
+    store = Store.open(IN_MEMORY, MIGRATIONS)
+    try:
+        fold.refold(store, without, "now")
+        for op, known in zip(ordered, [without] * early + [view] * len(ordered), strict=False):
+            with store.transaction("applied") as db:
+                ops.insert(db, op)
+                fold.apply(db, known, op)
+        if fold.is_stale(store.db, without):
+            fold.refold(store, without, "now")
+        assert state(store.db, without) == folded(ordered, without)
+    finally:
+        store.close()
+
+
+@settings(max_examples=50, deadline=None)
 @given(drawn=said, after=st.integers(1, 6))
 def test_a_cut_that_turns_out_void_leaves_no_trace(
     view: View, drawn: list[tuple[int, int, int, tuple[str, JsonValue]]], after: int

@@ -2,6 +2,7 @@
 
 from crypto.canonical import JsonValue
 from replica.host import items
+from replica.records.commits import CommitPoint
 from tests.replica.forge import Forger
 from tests.replica.shared.acts import add_task, edit_task, put_body, task, title_of
 from tests.replica.world import World, exchange
@@ -110,6 +111,24 @@ def test_of_two_work_items_with_one_id_the_earlier_is_meant(w: World) -> None:
     assert found is not None
     assert found.priority is None
     assert "seq 2" in ada.problems()[f"task:{cy.me}"]
+
+
+def test_a_work_item_made_here_does_not_become_an_edit_of_one_with_its_id_that_came_in_since(
+    w: World,
+) -> None:
+    ada, bob, cy = w.team("ada", "bob", "cy")
+    exchange(ada, bob, cy)
+    for machine, title in ((ada, "First"), (bob, "Second")):
+        bob.clock.ms += 1_000
+        with machine.node.store.transaction(CommitPoint.WORK_ITEM) as db:
+            made = items.add(db, lambda size: b"a" * size, {"title": title}, now=machine.node.now())
+    exchange(ada, bob, cy)
+    for each in (ada, bob, cy):
+        found = task(each, made.address)
+        assert found is not None
+        assert found.title == "First"
+        assert "another work item has the id" in each.problems()[f"task:{bob.me}"]
+    assert bob.count("register_edits") == 0
 
 
 def test_the_text_of_teammates_is_read_as_one_short_line(w: World) -> None:
