@@ -338,7 +338,7 @@ class Applier:
             del receiver.announcements[announced:]
         db.execute("RELEASE op")
         if outcome.message is not None and outcome.origin is not None:
-            queue_refusal(db, self.node, outcome.message, outcome.origin, outcome.reason)
+            queue_refusal(db, self.node, outcome.message, outcome.origin, outcome.told or outcome.reason)
         return outcome
 
     def _fill_missing(self, team: Team, verified: Verified, result: Applied) -> None:

@@ -21,7 +21,8 @@ class Verdict(Enum):
 class Outcome:
     """A verdict, and what a person is told: `subject` names the problem, "" for none.
 
-    `message` is the id of the message a refusal is about, for its `origin`. `again` tells of something parked that
+    `message` is the id of the message a refusal is about, for its `origin`, and `told` what that hears where it is not
+    the reason noted here. `again` tells of something parked that
     this replica may be able to judge later by itself, without news from anybody.
     """
 
@@ -31,6 +32,7 @@ class Outcome:
     message: str | None = None
     again: bool = False
     origin: str | None = None
+    told: str | None = None
 
     APPLIED: ClassVar["Outcome"]
     NOTHING: ClassVar["Outcome"]
@@ -42,9 +44,11 @@ class Outcome:
         return cls(Verdict.DROPPED, subject, reason)
 
     @classmethod
-    def refused(cls, subject: str, reason: str, message: str, origin: str) -> "Outcome":
+    def refused(
+        cls, subject: str, reason: str, message: str, origin: str, *, told: str | None = None
+    ) -> "Outcome":
         """Refused by the protocol."""
-        return cls(Verdict.REFUSED, subject, reason, message, origin=origin)
+        return cls(Verdict.REFUSED, subject, reason, message, origin=origin, told=told)
 
     @classmethod
     def parked(cls, subject: str, reason: str, *, again: bool = True) -> "Outcome":

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from core.answering import store_answer
 from core.delivering import deliver
-from core.errors import Code, DmpError, conflict, forbidden, not_found
+from core.errors import Code, DmpError, forbidden, not_found
 from core.guardrails import PausedError, check_breaker, is_over_quota
 from core.inputs import Sender
 from core.message import Delivery, Message, Via, thread_order
@@ -37,7 +37,8 @@ from replica.mail.placing import is_home, placed
 from replica.mail.settlement import answer_arrived, has_room, question_arrived
 from replica.mail.speaks_for import Speech, speaks_for
 from replica.node import Node
-from replica.records import remote, subjects
+from replica.quoting import quoted
+from replica.records import ops, remote, subjects
 from replica.team.roster import Team
 
 
@@ -91,6 +92,8 @@ class Receiver:
                 raise  # this machine's own trouble is no refusal
             if isinstance(error, PausedError):
                 self.paused.append(error)
+            if isinstance(error, CollisionError):
+                return self._collision(db, mail, error)
             return Outcome.refused(subjects.MAIL_DROP.of(origin), str(error), message.id, origin)
 
     def _clock(self, op: Op, mail: Carried) -> Outcome | None:
@@ -158,7 +161,7 @@ class Receiver:
         except JsonError:
             same = False
         if not same:
-            raise conflict("id", "another message has this id here")
+            raise CollisionError(stored)
         remote.set_readers(db, stored.id, self._readers(mail))
         row = None if mail.target is None else remote.row_of(db, stored.id, mail.target)
         if row is None:
@@ -172,6 +175,22 @@ class Receiver:
         wakes = {row.recipient} if row.wake_at == self.node.me else ()
         self.announcements.append(Announcement(stored, deliveries, wakes))
         return Outcome.APPLIED
+
+    def _collision(self, db: sqlite3.Connection, mail: Carried, error: "CollisionError") -> Outcome:
+        """One id with two contents cannot be prevented; both ops are recorded, for people to find who lies (M1, M2)."""
+        stored, op = error.stored, mail.op
+        carrier = remote.carrier_of(db, stored.id)
+        held = None if carrier is None else ops.hash_at(db, *carrier)
+        if stored.origin is None:
+            first = "this machine's own message"
+        else:
+            first = f"{self.team.describe(stored.origin)} in op {held or 'that is not kept'}"
+        text = (
+            f"the message id {quoted(stored.id)} stands for {first}, and {self.team.describe(op.replica)} said "
+            f"something else under it in op {op.hash}; the later one was refused"
+        )
+        subject = subjects.COLLISION.of(stored.id)
+        return Outcome.refused(subject, text, mail.message.id, op.replica, told=str(error))
 
     def _guarded(self, db: sqlite3.Connection, message: Message, joined: Message | None) -> Message:
         """Refuse an agent's reply in a thread where agents had their turns, and note what is over its quota.
@@ -241,6 +260,16 @@ class Receiver:
         found: Collection[str] = mail.op.to or ()
         handed_on = () if mail.forwarder is None else (mail.forwarder,)
         return {*found, *handed_on} - {self.node.me, mail.op.replica}
+
+
+class CollisionError(DmpError):
+    """Another message has the id of one that came in."""
+
+    def __init__(self, stored: Message) -> None:
+        super().__init__(
+            Code.CONFLICT, "another message has this id here; sent again, it gets an id of its own", "id"
+        )
+        self.stored = stored
 
 
 def _is_local(recipient: str) -> bool:

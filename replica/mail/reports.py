@@ -42,7 +42,7 @@ def apply_state(
             case DeliveryReport():
                 changed |= _report(db, node, team, op.replica, entry)
             case Settle():
-                changed |= apply_settle(db, node, op.replica, entry)
+                changed |= apply_settle(db, node, op.replica, entry, op.hash)
             case Refusal() if is_about_content(entry):
                 changed |= reported_missing(db, node, op.replica, entry)
                 changed |= reported_gone(db, op.replica, entry)

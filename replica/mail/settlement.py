@@ -31,18 +31,18 @@ LATE_NOTICES: Final = 3
 """Authors of late answers told for one question; the rest find out from the thread."""
 
 
-def apply_settle(db: sqlite3.Connection, node: Node, publisher: str, entry: Settle) -> bool:
-    """Apply a settle entry, inside an open transaction; True when something changed here.
+def apply_settle(db: sqlite3.Connection, node: Node, publisher: str, entry: Settle, op: str) -> bool:
+    """Apply a settle entry, inside an open transaction; True when something changed here. `op` is the opHash.
 
     One from any other replica than the question's origin is refused and noted.
     """
     question = message_by_id(db, entry.question)
     if question is None:
-        return _keep_early(db, publisher, entry)
+        return _keep_early(db, node, publisher, entry, op)
     if question.origin != publisher or not question.takes_answer:
         _disbelieve(db, node, publisher, question.id)
         return False
-    return _settle(db, node, question, entry.answer, entry.closed)
+    return _settle(db, node, question, entry.answer, entry.closed, op)
 
 
 def has_room(db: sqlite3.Connection, question_id: str, publisher: str) -> bool:
@@ -59,9 +59,11 @@ def answer_arrived(
         return []
     if question.origin is None:
         return _at_the_settler(db, node, answer, question)
-    row = db.execute("SELECT answer, closed FROM settlements WHERE question = ?", (question.id,)).fetchone()
+    row = db.execute(
+        "SELECT answer, closed, op FROM settlements WHERE question = ?", (question.id,)
+    ).fetchone()
     if row is not None and row[0] == answer.id:
-        _settle(db, node, question, answer.id, row[1])
+        _settle(db, node, question, *row)
     elif row is not None and answer.standing is not Standing.ACCEPTED:
         # The settler named another, whether or not that one is here: this one is no answer for a moment.
         set_standing(db, answer.id, Standing.SUPERSEDED)
@@ -86,12 +88,12 @@ def question_arrived(db: sqlite3.Connection, node: Node, question: Message) -> N
         choose(db, question.id, found.id, standing=Standing.PENDING, others=Standing.CANDIDATE)
         answer_deliveries(db, engine.federation, question, node.now())
     early = db.execute(
-        "SELECT publisher, answer, closed FROM early_settles WHERE question = ? ORDER BY publisher",
+        "SELECT publisher, answer, closed, op FROM early_settles WHERE question = ? ORDER BY publisher",
         (question.id,),
     ).fetchall()
-    for publisher, answer_id, closed in early:
+    for publisher, answer_id, closed, op in early:
         if publisher == question.origin:
-            _settle(db, node, question, answer_id, closed)
+            _settle(db, node, question, answer_id, closed, op)
         else:
             _disbelieve(db, node, publisher, question.id)
     db.execute("DELETE FROM early_settles WHERE question = ?", (question.id,))
@@ -112,17 +114,25 @@ def _at_the_settler(
 
 
 def _settle(
-    db: sqlite3.Connection, node: Node, question: Message, answer_id: str, closed: str | None
+    db: sqlite3.Connection,
+    node: Node,
+    question: Message,
+    answer_id: str,
+    closed: str | None,
+    op: str | None,
 ) -> bool:
     """Make the settler's choice the answer, every other a reply, and the deliveries answered."""
     federation = node.engine.federation
+    before = db.execute("SELECT answer, op FROM settlements WHERE question = ?", (question.id,)).fetchone()
+    if before is not None and before[0] != answer_id:
+        _note_two_ways(db, node, question.id, question.origin, before[1], op)
     is_new_close = closed is not None and message_by_id(db, answer_id) is None
     if is_new_close and not has_room(db, question.id, question.origin or node.me):
         return False
     db.execute(
-        "INSERT INTO settlements (question, answer, closed) VALUES (?, ?, ?) ON CONFLICT (question) "
-        "DO UPDATE SET answer = excluded.answer, closed = excluded.closed",
-        (question.id, answer_id, closed),
+        "INSERT INTO settlements (question, answer, closed, op) VALUES (?, ?, ?, ?) ON CONFLICT (question) "
+        "DO UPDATE SET answer = excluded.answer, closed = excluded.closed, op = excluded.op",
+        (question.id, answer_id, closed, op),
     )
     if is_new_close and closed is not None:
         supersede(db, question.id)
@@ -153,11 +163,17 @@ def _close(db: sqlite3.Connection, node: Node, question: Message, close_id: str,
     )
 
 
-def _keep_early(db: sqlite3.Connection, publisher: str, entry: Settle) -> bool:
+def _keep_early(db: sqlite3.Connection, node: Node, publisher: str, entry: Settle, op: str) -> bool:
     """Keep a settlement for its question; the one of the smallest id, an honest publisher's oldest, gives way."""
+    before = db.execute(
+        "SELECT answer, op FROM early_settles WHERE question = ? AND publisher = ?",
+        (entry.question, publisher),
+    ).fetchone()
+    if before is not None and before[0] != entry.answer:
+        _note_two_ways(db, node, entry.question, publisher, before[1], op)
     db.execute(
-        "INSERT OR REPLACE INTO early_settles (question, publisher, answer, closed) VALUES (?, ?, ?, ?)",
-        (entry.question, publisher, entry.answer, entry.closed),
+        "INSERT OR REPLACE INTO early_settles (question, publisher, answer, closed, op) VALUES (?, ?, ?, ?, ?)",
+        (entry.question, publisher, entry.answer, entry.closed, op),
     )
     (kept,) = db.execute("SELECT count(*) FROM early_settles WHERE publisher = ?", (publisher,)).fetchone()
     if kept > MAX_EARLY_SETTLES:
@@ -167,6 +183,22 @@ def _keep_early(db: sqlite3.Connection, publisher: str, entry: Settle) -> bool:
             (publisher, publisher),
         )
     return True
+
+
+def _note_two_ways(
+    db: sqlite3.Connection,
+    node: Node,
+    question: str,
+    settler: str | None,
+    one: str | None,
+    other: str | None,
+) -> None:
+    """One question settled in two ways cannot be prevented; both ops are recorded, and the later counts (M1)."""
+    text = (
+        f"{settler or node.me} settled {quoted(question)} in two ways, in op {one or 'that is not kept'} and in op "
+        f"{other or 'that is not kept'}; the later counts"
+    )
+    problems.note(db, problems.Problem(subjects.MESSAGE.of(question), text, settler, None, node.now()))
 
 
 def _disbelieve(db: sqlite3.Connection, node: Node, publisher: str, question: str) -> None:

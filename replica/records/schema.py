@@ -371,6 +371,12 @@ _OBSERVING = """
 ALTER TABLE invites ADD COLUMN observer INTEGER NOT NULL DEFAULT 0;
 """
 
+_SETTLED_BY = """
+-- The op that said so, to tell a settler that says two things of one question.
+ALTER TABLE settlements ADD COLUMN op TEXT;
+ALTER TABLE early_settles ADD COLUMN op TEXT;
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     core.MAILBOXES,
     _FIRST,
@@ -382,4 +388,5 @@ MIGRATIONS: tuple[str, ...] = (
     _MEMORY,
     _DOCS,
     _OBSERVING,
+    _SETTLED_BY,
 )

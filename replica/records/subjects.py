@@ -137,6 +137,12 @@ MAIL_DROP: Final = Kind(
     _VERSION,
     seen=True,
 )
+COLLISION: Final = Kind(
+    "collision",
+    "one message id came with two contents; the one that came first is kept, and the other's author was told",
+    "ask both authors, naming the two ops: one of them, or a machine that saw the id first, does not tell the truth",
+    seen=True,
+)
 SPEAKS_FOR: Final = Kind(
     "speaks-for",
     "mail names a sender for whom its replica does not speak, and was dropped",
@@ -145,7 +151,7 @@ SPEAKS_FOR: Final = Kind(
 )
 MESSAGE: Final = Kind(
     "message",
-    "a replica settled a question that is not its own; it was not believed",
+    "a replica settled a question that is not its own, and was not believed; or settled its own in two ways",
     _VERSION,
     seen=True,
 )

@@ -63,7 +63,7 @@ def test_k6_settles_of_unknown_questions_give_way_to_later_ones(w: World) -> Non
     ada, bob = w.team("ada", "bob")
     with bob.node.store.transaction(CommitPoint.APPLIED) as db:
         for number in range(MAX_EARLY_SETTLES + 5):
-            apply_settle(db, bob.node, ada.me, Settle(f"m-{number:06}", "m-answer", None))
+            apply_settle(db, bob.node, ada.me, Settle(f"m-{number:06}", "m-answer", None), "0" * 64)
     kept = [
         row[0] for row in bob.node.store.db.execute("SELECT question FROM early_settles ORDER BY question")
     ]

@@ -123,7 +123,7 @@ def test_one_message_id_with_two_contents_is_refused_and_its_origin_is_told(w: W
     forger.publish(forger.mail(bob, id=sent.id, thread=sent.id, body="other words"))
     bob.sync()
     assert bob.bodies() == ["first words"]
-    assert "conflict" in bob.problems()[f"mail-drop:{ada.me}"]
+    assert ada.me in bob.problems()[f"collision:{sent.id}"]
 
 
 @pytest.mark.parametrize(

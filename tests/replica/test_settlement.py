@@ -102,7 +102,7 @@ def test_a_settle_before_its_answer_waits_for_it_and_supersedes_nothing(w: World
     cy_answer = answer_to_all(cy, question, "no", "human:ada", "human:bob")
     bob_answer = bob.answer(question, "yes")
     with bob.node.store.transaction(CommitPoint.APPLIED) as db:
-        apply_settle(db, bob.node, ada.me, Settle(question.id, cy_answer.id, None))
+        apply_settle(db, bob.node, ada.me, Settle(question.id, cy_answer.id, None), "0" * 64)
     assert standings(bob, question.id) == {"I say yes": Standing.PENDING}
     cy.sync()
     bob.sync()
@@ -129,7 +129,7 @@ def test_an_answer_after_a_settle_that_names_another_is_a_reply_at_once(w: World
     exchange(ada, bob, cy)
     late = answer_to_all(cy, question, "no", "human:ada", "human:bob")
     with bob.node.store.transaction(CommitPoint.APPLIED) as db:
-        apply_settle(db, bob.node, ada.me, Settle(question.id, "m-another", None))
+        apply_settle(db, bob.node, ada.me, Settle(question.id, "m-another", None), "0" * 64)
     cy.sync()
     bob.sync()
     assert bob.message(late.id).kind == "message"
@@ -164,7 +164,7 @@ def test_a_settle_before_its_question_is_applied_when_the_question_comes(w: Worl
     ada, bob = w.team("ada", "bob")
     question = ada.ask("human:bob")
     with bob.node.store.transaction(CommitPoint.APPLIED) as db:
-        apply_settle(db, bob.node, ada.me, Settle(question.id, "m-close", "not needed any more"))
+        apply_settle(db, bob.node, ada.me, Settle(question.id, "m-close", "not needed any more"), "0" * 64)
     exchange(ada, bob)
     answer = bob.node.engine.answer_of(question.id)
     assert answer is not None
@@ -179,7 +179,7 @@ def test_only_the_settler_is_believed(w: World) -> None:
     mine = bob.answer(question, "yes")
     for machine in (ada, bob):
         with machine.node.store.transaction(CommitPoint.APPLIED) as db:
-            assert not apply_settle(db, machine.node, cy.me, Settle(question.id, mine.id, None))
+            assert not apply_settle(db, machine.node, cy.me, Settle(question.id, mine.id, None), "0" * 64)
         assert f"message:{question.id}" in machine.problems()
     assert bob.message(mine.id).standing is Standing.PENDING
 
@@ -209,5 +209,5 @@ def test_k6_settles_of_unknown_questions_are_kept_up_to_a_cap(w: World) -> None:
     ada, bob = w.team("ada", "bob")
     with bob.node.store.transaction(CommitPoint.APPLIED) as db:
         for number in range(MAX_EARLY_SETTLES + 200):
-            apply_settle(db, bob.node, ada.me, Settle(f"m-{number}", "m-answer", None))
+            apply_settle(db, bob.node, ada.me, Settle(f"m-{number}", "m-answer", None), "0" * 64)
     assert bob.count("early_settles") == MAX_EARLY_SETTLES
