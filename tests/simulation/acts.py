@@ -1,0 +1,76 @@
+"""What a seed does: a list of acts, each a plain value drawn up front.
+
+An act says who does what and from which seed the rest is chosen, out of what there is when its turn comes. So any
+act may be taken out of a list, and the others still mean something: that is how a failing list is shrunk.
+"""
+
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from core.commits import CommitPoint as CorePoint
+from replica.records.commits import CommitPoint
+from tests.simulation.machine import HOOKS, When
+from tests.simulation.registry import WEIGHTS
+from transports.faults import Fault
+
+FEWEST_ACTS: Final = 60
+FEWEST: Final = 3
+MOST: Final = 8
+"""Replicas of one seed."""
+
+_NEVER_REACHED: Final = frozenset((CommitPoint.CREATED, CommitPoint.FOUNDED, CorePoint.MIGRATE))
+"""Commits from before a simulation begins."""
+
+CRASHES: Final = tuple(sorted({*CommitPoint, *CorePoint} - _NEVER_REACHED)) + HOOKS
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One thing a machine does, or that happens to it.
+
+    `who` is the machine's place among all, `seed` what chooses the rest, `after` the milliseconds since the act
+    before. `crash` is where the machine dies next, once it gets there, and `faults` strike the passes of this act.
+    """
+
+    what: str
+    who: int
+    seed: int
+    after: int = 0
+    crash: tuple[str, When] | None = None
+    faults: tuple[Fault, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """All that a run does: how many machines are in the team from the start, and the acts."""
+
+    seed: int
+    size: int
+    acts: tuple[Act, ...]
+
+
+def draw(seed: int) -> Script:
+    """The script of a seed."""
+    random = Random(f"acts-{seed}")
+    size = random.randint(FEWEST, MOST - 2)  # two more may join
+    names, weights = list(WEIGHTS), list(WEIGHTS.values())
+    count = FEWEST_ACTS + random.randrange(10)
+    return Script(seed, size, tuple(_act(random, random.choices(names, weights)[0]) for _ in range(count)))
+
+
+def _act(random: Random, what: str) -> Act:
+    crash: tuple[str, When] | None = None
+    if random.random() < 0.2:
+        crash = random.choice(CRASHES), random.choice(("before", "after"))
+    faults: tuple[Fault, ...] = ()
+    if random.random() < 0.35:
+        faults = tuple(sorted(random.sample(tuple(Fault), random.choice((1, 1, 2, 3)))))
+    return Act(what, random.randrange(840), random.randrange(2**32), _pause(random), crash, faults)
+
+
+def _pause(random: Random) -> int:
+    """Milliseconds: mostly seconds, sometimes an hour in which quotas and presence begin anew."""
+    if random.random() < 0.03:
+        return random.randrange(3_600_000)
+    return random.randrange(20_000)

@@ -1,0 +1,61 @@
+"""The simulated network: one far side, which a partition splits in two that go on apart until they are joined."""
+
+from transports.memory import MemoryRemote, MemoryTransport
+
+
+class Network:
+    """Far sides in memory. Replicas that `apart` names reach the second one while there are two."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._count = 0
+        self.main = self._remote()
+        self.other: MemoryRemote | None = None
+        self.apart: frozenset[str] = frozenset()
+
+    def _remote(self) -> MemoryRemote:
+        self._count += 1
+        return MemoryRemote(f"{self._name}-{self._count}")
+
+    def side_of(self, replica: str) -> MemoryRemote:
+        """The far side a replica reaches."""
+        return self.other if self.other is not None and replica in self.apart else self.main
+
+    def transport_of(self, replica: str) -> MemoryTransport:
+        """A new way to it."""
+        return MemoryTransport(self.side_of(replica))
+
+    def split(self, apart: frozenset[str]) -> None:
+        """Let some replicas reach only one another, from where things stand."""
+        self.join()
+        self.other, self.apart = self._remote(), apart
+        _copy(self.main, self.other)
+
+    def join(self) -> None:
+        """Bring what was published on either side together."""
+        if self.other is not None:
+            _copy(self.other, self.main)
+        self.other, self.apart = None, frozenset()
+
+
+def lanes_of(remote: MemoryRemote) -> dict[str, list[bytes]]:
+    """The lines a far side holds, by lane."""
+    transport = MemoryTransport(remote)
+    transport.refresh()
+    found: dict[str, list[bytes]] = {}
+    for line in transport.pull({}, budget=None):
+        found.setdefault(line.replica, []).append(line.raw)
+    return found
+
+
+def _copy(source: MemoryRemote, target: MemoryRemote) -> None:
+    """Add to one far side what only another has: lanes, and the acknowledgements of those that published there."""
+    there = lanes_of(target)
+    reader = MemoryTransport(source)
+    reader.refresh()
+    acks = {line.replica: line.raw for line in reader.acks()}
+    for replica, raws in lanes_of(source).items():
+        known = set(there.get(replica, ()))
+        new = [raw for raw in raws if raw not in known]
+        if new or replica in acks:
+            target.publish(target.tip, replica, new, acks.get(replica))
