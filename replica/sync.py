@@ -22,6 +22,7 @@ from replica.chain.verify import Verifier
 from replica.chain.withheld import note_withheld
 from replica.host.memory_gates import judge
 from replica.mail.hand_on import hand_on_held
+from replica.mail.newly_reading import note_new_readers
 from replica.node import Node
 from replica.records import outbox, problems, subjects
 from replica.records.commits import CommitPoint
@@ -149,6 +150,7 @@ class SyncPass:
             keep_acks(node, team, self.transport.acks(team.view.members.keys()))
             make_firm(node, team)
         self.step("applying")
+            note_new_readers(node, team)
         applied = Applier(node, self._applying).apply(verified)
         report.applied += applied.applied
         report.refused += applied.refused

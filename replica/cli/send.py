@@ -13,6 +13,7 @@ from replica.cli.messages import delivery_json, kept_here, message_json, replica
 from replica.cli.standing import Signing, no_part, signing
 from replica.cli.text import listing, quoted
 from replica.host.principals import sender
+from replica.mail.newly_reading import new_since_the_last
 from replica.node import Node
 from replica.records import remote
 
@@ -215,6 +216,10 @@ def _tell(cli: Cli, node: Node, sent: Sent) -> None:
     if readers:
         who = listing([replica_text(node, reader) for reader in readers])
         screen.say(f"Who can read it, as of now, besides this machine: {who}.")
+        new = [] if node.team is None or sent.replayed else new_since_the_last(db, node.team, message)
+        if new:
+            who = listing([replica_text(node, reader) for reader in new])
+            screen.say(f"New since your last message to the same address: {who}.")
     screen.say(*stays, *_waits(node, sent, rows))
     if message.kind == "answer" and signs is not Signing.STOPPED:
         screen.say(_settled(node, message))

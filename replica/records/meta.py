@@ -30,6 +30,7 @@ class Meta(StrEnum):
         "folded-types"  # the types of ops that shared state was folded from; None asks to fold anew
     )
     SHARING_SINCE = "sharing-since"  # when this replica first published shared state
+    READ_BY = "read-by"  # the other replicas that get this person's mail or observe, as JSON
     READ_ALL_AT = "read-all-at"  # when every lane was last read from its start, in milliseconds
     SYNCED_AT = "synced-at"  # when a pass last ended well
 

@@ -119,6 +119,16 @@ def waiting_for(db: sqlite3.Connection, recipient: str) -> list[RemoteRow]:
     return [_row(row) for row in rows]
 
 
+def sent_before(db: sqlite3.Connection, row: RemoteRow) -> str | None:
+    """The message that was sent here to the recipient of a row before that row's message; None for the first."""
+    found = db.execute(
+        "SELECT max(message) FROM remote_rows JOIN messages ON id = message "
+        "WHERE recipient = ? AND message < ? AND origin IS NULL",
+        (row.recipient, row.message),
+    ).fetchone()
+    return None if found[0] is None else str(found[0])
+
+
 def set_carrier(db: sqlite3.Connection, message: str, replica: str, seq: int) -> None:
     """Remember the op that brought a message here, to hand it on; the first one stays."""
     db.execute(

@@ -112,6 +112,14 @@ INVITE: Final = Kind(
     seen=True,
     clears=True,
 )
+READS: Final = Kind(
+    "reads",
+    "a machine came to read mail of yours: another machine of yours, one that an admin let host your handle, or one "
+    "that reads along in all mail",
+    "if you do not know it, ask an admin by whose word it was let in (`dmp team roster`), and have it revoked",
+    seen=True,
+    clears=True,
+)
 CUT: Final = Kind(
     "cut",
     "a replica that was revoked goes on publishing; it is not applied",

@@ -2,7 +2,7 @@
 
 from core.store import registers
 from crypto.canonical import JsonValue
-from crypto.roster.bodies import Admit, Revoke
+from crypto.roster.bodies import Action
 from crypto.roster.view import View
 from replica.host import agents, items
 from replica.records.commits import CommitPoint
@@ -70,7 +70,7 @@ def run_body(run: str, work_item: str | None, **changes: JsonValue) -> dict[str,
     return {"kind": "run", "run": run, "task": name, "runKind": "execute", "live": True, **changes}
 
 
-def sign(machine: Machine, change: Revoke | Admit) -> None:
+def sign(machine: Machine, change: Action) -> None:
     with machine.node.store.transaction(CommitPoint.ROSTER_SIGNED) as db:
         sign_change(machine.node, db, change)
 
