@@ -1,5 +1,6 @@
 """Messages and deliveries as they are stored (sections 4.1, 6)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, Literal, TypeAlias
@@ -153,6 +154,29 @@ def thread_order(message: Message) -> tuple[int, int, str, str]:
         return -1, 0, "", message.id
     reading = Reading.parse(message.hlc)
     return reading.ms, reading.counter, reading.replica, message.id
+
+
+def in_thread_order(messages: Iterable[Message]) -> list[Message]:
+    """Messages of a thread in its order; one that is dated before what it replies to comes right after that.
+
+    Clocks are their authors' own: an honest one is past what was replied to, any other moves nothing before it.
+    """
+    given = sorted(messages, key=thread_order)
+    left = {message.id for message in given}
+    waiting: dict[str, list[Message]] = {}
+    found: list[Message] = []
+    for message in given:
+        if message.reply_to in left and message.reply_to != message.id:
+            waiting.setdefault(message.reply_to, []).append(message)
+            continue
+        due = [message]
+        while due:
+            next_ = due.pop(0)
+            found.append(next_)
+            left.discard(next_.id)
+            due[:0] = waiting.pop(next_.id, ())
+    circling = {message.id for each in waiting.values() for message in each}
+    return [*found, *(message for message in given if message.id in circling)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from core.federation import Federation
 from core.gate_data import is_gate
 from core.host import Host
 from core.inputs import Sender
-from core.message import Delivery, Message, State, thread_order
+from core.message import Delivery, Message, State, in_thread_order
 from core.store import Store
 from core.store import deliveries as delivery_rows
 from core.store import effects as effect_rows
@@ -33,7 +33,7 @@ class Reads:
     def thread(self, thread_id: str) -> list[Message]:
         """Return a thread in its order (section F.4), as far as it is published; none when no thread has that id."""
         found = message_rows.messages_of_thread(self.store.db, thread_id)
-        return sorted(filter(self.is_published, found), key=thread_order)
+        return in_thread_order(filter(self.is_published, found))
 
     def answer_of(self, question_id: str) -> Message | None:
         """Return the answer or the close a question has, once that is published."""

@@ -125,6 +125,30 @@ def test_a_thread_is_ordered_by_clock_as_numbers_then_by_id(one: World) -> None:
     assert order == ["m-3", "m-9", "m-5", "m-6", "m-4", "m-8", "m-7"]
 
 
+def test_c3_a_reply_never_sorts_before_what_it_replies_to_whatever_its_clock(one: World) -> None:
+    plain = Message("m-x", "m-root", None, "human:ada", ("human:bob",), "message", "hi", "")
+    said: dict[str, tuple[int | None, str | None]] = {
+        "m-root": (50, None),
+        "m-backdated": (10, "m-root"),
+        "m-undated": (None, "m-root"),
+        "m-to-it": (20, "m-backdated"),
+        "m-honest": (60, "m-root"),
+        "m-orphan": (30, "m-never-arrived"),
+        "m-circle-1": (40, "m-circle-2"),
+        "m-circle-2": (41, "m-circle-1"),
+        "m-itself": (5, "m-itself"),
+    }
+    with one.store.transaction("test") as db:
+        for message_id, (ms, target) in said.items():
+            hlc = None if ms is None else f"{NOW + ms}.0000.a-00000001"
+            insert_message(db, replace(plain, id=message_id, reply_to=target, hlc=hlc))
+    order = [message.id for message in one.engine.thread("m-root")]
+    assert order == [
+        *("m-itself", "m-orphan", "m-root", "m-undated", "m-backdated", "m-to-it", "m-honest"),
+        *("m-circle-1", "m-circle-2"),
+    ]
+
+
 def test_a_mailbox_lists_in_delivery_order_by_page_and_by_state(one: World) -> None:
     sent = [one.engine.send(ADA, draft("human:bob", OTHER_TASK, body=f"{n}")) for n in range(7)]
     bobs = [next(d for d in s.deliveries if d.recipient == "human:bob") for s in sent]
