@@ -230,8 +230,12 @@ def _proposal(value: JsonValue, _: Grammar) -> str | None:
 
 def _prefixed(prefix: str) -> Check:
     def check(value: JsonValue, _: Grammar) -> str | None:
+        # Replicas write such an id with capital letters (section F.7).
         fits = (
-            isinstance(value, str) and value.startswith(prefix) and is_identifier(value) and value != prefix
+            isinstance(value, str)
+            and value.startswith(prefix)
+            and is_identifier(value.lower())
+            and value != prefix
         )
         return None if fits else f"must be an id that starts with {prefix}"
 

@@ -31,6 +31,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "session": "replica.cli.session:session",
     "agent": "replica.cli.agent:agent",
     "channel": "replica.cli.channel:channel",
+    "doc": "replica.cli.doc:doc",
     "gates": "replica.cli.gates:gates",
     "answer": "replica.cli.send:answer",
     "close": "replica.cli.send:close",

@@ -19,11 +19,11 @@ from core.store.messages import answer_to, message_by_key
 from core.text import cut, is_blank, is_one_line, utf8_len
 from crypto.canonical import JsonValue
 from replica.addresses import SYSTEM_ADDRESS
-from replica.host import agents, doc_proposals, raising
+from replica.host import agents, doc_proposals, doc_text, raising
 from replica.node import Node
 from replica.quoting import quoted
 from replica.records.commits import CommitPoint
-from replica.shared.docs import rows
+from replica.shared.docs import graph, rows
 from replica.shared.docs.bodies import (
     MAX_ALIASES,
     MAX_LINKS,
@@ -42,6 +42,9 @@ from replica.shared.docs.bodies import (
 from replica.shared.docs.library import Document, Library
 from replica.shared.docs.reading import read
 from replica.shared.docs.rows import RevisionRow
+
+JOINED: Final = "joined"
+"""What the text of several revisions is called where another conflicts with it."""
 
 _CLEAR_TITLE: Final = 80
 
@@ -63,7 +66,7 @@ class Put:
     Without a change there is no new revision. `gate` asks about a proposal.
     """
 
-    document: Document | None
+    document: Document
     revision: str
     changed: bool = True
     gate: Message | None = None
@@ -116,24 +119,53 @@ def put(node: Node, author: str, named: str, text: Text, base: str | None, cause
     return Put(now, revision.id, gate=proposal_gate(node, document.id, revision))
 
 
-def merge(node: Node, named: str, text: Text) -> Put:
-    """Join all latest revisions of a document in one, by the person.
+def joined(node: Node, document: Document) -> doc_text.Joined:
+    """The latest revisions of a document as one text, in which what several of them changed is marked.
 
-    Raises DmpError: `invalid`, `not-found` on `doc`, `conflict` on `doc` where there is nothing to join.
+    Raises DmpError as `doc_text.join`.
+    """
+    db, revisions = node.store.db, document.revisions
+    first, *others = document.heads
+    found = doc_text.Joined(rows.body_of(db, first), 0)
+    for index, other in enumerate(others):
+        base = graph.base(revisions, [each.id for each in document.heads[: index + 1]], other.id)
+        found = doc_text.join(
+            doc_text.Side("nothing", "") if base is None else _side(node, base),
+            doc_text.Side(first.id if index == 0 else JOINED, found.body),
+            _side(node, other),
+        )
+    marks = [*(head.id for head in document.heads), JOINED]
+    return doc_text.Joined(found.body, int(doc_text.is_undecided(found.body, marks)))
+
+
+def merge(node: Node, named: str, text: Text, seen: Sequence[str]) -> Put:
+    """Join concurrent revisions in one, by the person, who saw those of the ids `seen` and no others.
+
+    Raises DmpError: `invalid`; `not-found` on `doc`; `conflict` on `doc` where they are joined already, and on `body`
+    for a text that has marks of conflicts.
     """
     with node.store.transaction(CommitPoint.DOCUMENT) as db:
         document = read(node.store, node.me).need(named)
-        if len(document.heads) < 2:
-            raise conflict("doc", f"{document.name} has no concurrent revisions; there is nothing to merge")
+        latest = {head.id for head in document.heads}
+        if len(latest) < 2 or len(set(seen)) < 2 or not latest & set(seen):
+            raise conflict("doc", f"{document.name} has no concurrent revisions to merge (any more)")
+        if any(document.standing(id_) not in ("head", "past") for id_ in seen):
+            raise conflict(
+                "doc", f"what was to be merged of {document.name} does not count any more; begin again"
+            )
+        if doc_text.is_undecided(text.body, [*seen, JOINED]):
+            raise conflict("body", "the text has marks of conflicts still: lines of <<<<<<< and >>>>>>>")
         title = text.title or _heading(text.body) or document.heads[0].title
-        left = [head.id for head in document.heads]
-        while True:  # one revision joins so many and no more
+        left = list(dict.fromkeys(seen))
+        while len(left) > 1:  # one revision joins so many and no more
             revision = _revision(node, node.address, text, tuple(left[:MAX_PARENTS]), "merge", title)
             rows.write(db, DocPut(document.id, node.address, revision))
             left = [revision.id, *left[MAX_PARENTS:]]
-            if len(left) == 1:
-                break
-    return Put(read(node.store, node.me).need(document.id), revision.id)
+    return Put(read(node.store, node.me).need(document.id), left[0])
+
+
+def _side(node: Node, row: RevisionRow) -> doc_text.Side:
+    return doc_text.Side(row.id, rows.body_of(node.store.db, row))
 
 
 def revert(node: Node, named: str, to: str, summary: str = "") -> Put:

@@ -188,6 +188,11 @@ def test_a_member_of_another_kind_is_invalid_on_its_name(name: str, member: str,
         check(gate(name, **{member: value}), sender)
 
 
+@pytest.mark.parametrize("ulid", ["01K6ABCDEFGHJKMNPQRSTVWXYZ", "01k6abcdefghjkmnpqrstvwxyz"])
+def test_a_document_is_named_in_either_case(ulid: str) -> None:
+    check(gate("doc", doc=f"doc-{ulid}", proposal=f"rev-{ulid}"), HOST)
+
+
 def test_ids_and_addresses_follow_the_hosts_own_grammar() -> None:
     for given, field in (
         (gate("wake", target="task:cart"), "data.target"),

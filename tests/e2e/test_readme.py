@@ -32,6 +32,7 @@ LEARNT = {
     "task": r"Made task:(t-[0-9a-f]{10})",
     "epic": r"Made task:(e-[0-9a-f]{10})",
     "session": r"Made run:(r-[0-9a-f]{10})",
+    "revision": r"\b(rev-[0-9A-Z]{26})\b",
     "gate": r"dmp answer (m-[0-9a-z]{26})",
 }
 """What a reader takes from the output of one command for a later one, by the name pages give it."""

@@ -261,7 +261,7 @@ def _about(content: Mapping[str, JsonValue]) -> About:
     return About(
         slug=None if slug is None else as_slug(slug, "meta.slug"),
         status=status,
-        links=None if links is None else tuple(sorted({_link(each) for each in links})),
+        links=None if links is None else tuple(sorted({parse_link(each) for each in links})),
         aliases=() if aliases is None else tuple(as_slug(each, "meta.aliases") for each in aliases),
     )
 
@@ -277,7 +277,8 @@ def as_slug(value: JsonValue, field: str) -> str:
     return value
 
 
-def _link(value: JsonValue) -> Link:
+def parse_link(value: JsonValue) -> Link:
+    """Read a link. Raises DmpError `invalid`."""
     content = _object(value, "meta.links")
     target = _object(content.get("target"), "meta.links.target")
     type_, relation = target.get("type"), content.get("rel")
