@@ -21,6 +21,7 @@ class Forger:
         position = ops.position(machine.node.store.db, machine.me)
         head: Head | None = None if position is None else position.cursor.head
         self.ms = machine.clock.ms if head is None else max(machine.clock.ms, head.hlc.ms) + 1
+        self.counter = 0
 
     def op(
         self,
@@ -49,7 +50,7 @@ class Forger:
             replica=self.machine.me,
             seq=self.seq,
             prev=self.prev,
-            hlc=Reading(self.ms, 0, self.machine.me),
+            hlc=Reading(self.ms, self.counter, self.machine.me),
             type=type_,
             signer=self.machine.node.identity.secrets.signer,
             body=body,
