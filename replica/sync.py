@@ -29,6 +29,7 @@ from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put
 from replica.shared.docs import rows as documents
 from replica.shared.fold import is_stale
+from replica.shared.memory import changes as memory_changes
 from replica.shared.publish import sign_presence, sign_shared
 from replica.team.admissions import admit_invited
 from replica.team.roster import Team
@@ -149,8 +150,8 @@ class SyncPass:
         if team is not None:
             keep_acks(node, team, self.transport.acks(team.view.members.keys()))
             make_firm(node, team)
-        self.step("applying")
             note_new_readers(node, team)
+        self.step("applying")
         applied = Applier(node, self._applying).apply(verified)
         report.applied += applied.applied
         report.refused += applied.refused
@@ -234,7 +235,9 @@ def waiting_to_publish(node: Node) -> int:
     """How much of this replica's own is still to be signed or published."""
     db = node.store.db
     (unpublished,) = db.execute("SELECT count(*) FROM unpublished").fetchone()
-    return outbox.waiting(db) + int(unpublished) + len(documents.waiting(db))
+    return (
+        outbox.waiting(db) + int(unpublished) + len(documents.waiting(db)) + len(memory_changes.waiting(db))
+    )
 
 
 def make_firm(node: Node, team: Team) -> None:

@@ -32,6 +32,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "agent": "replica.cli.agent:agent",
     "channel": "replica.cli.channel:channel",
     "doc": "replica.cli.doc:doc",
+    "memory": "replica.cli.memory:memory",
     "gates": "replica.cli.gates:gates",
     "answer": "replica.cli.send:answer",
     "close": "replica.cli.send:close",

@@ -22,7 +22,7 @@ from replica.quoting import quoted
 from replica.records import problems, subjects
 from replica.records.commits import CommitPoint
 from replica.shared.memory import proposals
-from replica.shared.memory.bodies import CONTENT
+from replica.shared.memory.bodies import CONTENT, FIELDS
 from replica.shared.memory.entries import Entry, Revision
 from replica.shared.memory.proposals import Action, Proposal, State, new_id
 
@@ -194,7 +194,7 @@ def changes_of(node: Node, proposal: Proposal) -> list[tuple[str, JsonValue, Jso
         fields = next((each.fields for each in revisions if each.write.place == proposal.place), {})
     return [
         (name, values.get(name), value)
-        for name, value in fields.items()
+        for name, value in sorted(fields.items(), key=lambda field: FIELDS.index(field[0]))
         if value != values.get(name) and not (name not in values and value in (None, [], False))
     ]
 

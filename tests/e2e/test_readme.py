@@ -32,6 +32,9 @@ LEARNT = {
     "task": r"Made task:(t-[0-9a-f]{10})",
     "epic": r"Made task:(e-[0-9a-f]{10})",
     "session": r"Made run:(r-[0-9a-f]{10})",
+    "memory": r"\b(mem-[0-9A-Z]{26})\b",
+    "other-memory": r"\b(mem-[0-9A-Z]{26})\b.*“Line length”",
+    "proposal": r"\b(mp-[0-9A-Z]{26})\b",
     "revision": r"\b(rev-[0-9A-Z]{26})\b",
     "gate": r"dmp answer (m-[0-9a-z]{26})",
 }

@@ -19,6 +19,7 @@ OF_A_HOST: Final[set[str]] = {
     CorePoint.VOID,
     CorePoint.NOTICE,
     CommitPoint.WORK_ITEM,
+    CommitPoint.MEMORY,
     CommitPoint.AGENT,
     CommitPoint.SESSION,
     CommitPoint.EFFECT,

@@ -21,10 +21,11 @@ from core.message import Message, Standing, State
 from core.store.messages import answer_to, insert_message
 from crypto.canonical import JsonValue
 from replica.home.locks import Held
-from replica.host import agents, items, raising
+from replica.host import agents, items, memory, memory_gates, raising
 from replica.host.attach import Attached
 from replica.node import Node, create, opened
 from replica.records.commits import CommitPoint
+from replica.shared.memory import proposals
 from tests.replica.killer import OF_A_HOST, KilledError, Killer, When
 from tests.replica.world import Clock
 
@@ -142,6 +143,15 @@ class Story:
         given = ReplyInput("", choice="deny", idempotency_key="deny")
         node.engine.reply(ada(node), gate.id, given)
 
+    def keeps_what_an_agent_proposed(self, node: Node) -> None:
+        fields: dict[str, JsonValue] = {"title": "Tabs", "body": "Four spaces.", "kind": "fact"}
+        made = memory.put(node, Sender(AGENT), "project", fields, key="kept")
+        assert isinstance(made, proposals.Proposal)
+        memory_gates.judge(node)
+        known = proposals.find(node.store.db, made.id)
+        if known is not None and known.state is proposals.State.OPEN:
+            memory_gates.decide(node, known, approve=True)
+
     def leaves_mail_behind(self, node: Node) -> None:
         """Another process of hers sends; before the session takes the mail up, it ends."""
         node.host.attached = None
@@ -192,6 +202,7 @@ def tell(root: Path, killer: Killer) -> None:
         story.do(story.is_told_that_agents_pause)
         story.do(story.closes_a_question)
         story.do(story.decides_what_an_agent_answered)
+        story.do(story.keeps_what_an_agent_proposed)
         story.do(story.leaves_mail_behind)
         check(story, killer)
     finally:
@@ -213,9 +224,18 @@ def check(story: Story, killer: Killer) -> None:
     assert node.engine.members("eng") == (story.task,)
     assert node.engine.voided() == ["m-bad"]
     assert node.engine.open_gates() == []
-    assert len(node.engine.effects_applied()) == 2
+    assert len(node.engine.effects_applied()) == 3
+    (kept,) = memory.every(node)
+    assert (kept.entry.title, kept.entry.trust) == ("Tabs", "confirmed")
+    assert len(kept.entry.revisions) == 1
     bodies = Counter(message.body.split()[0] for _, message in node.engine.inbox("human:ada"))
-    assert bodies == {"May": 2, "a": 1, "Agents": 1, "An": 1}  # gates, the turn, and the two notices
+    assert bodies == {
+        "May": 2,
+        AGENT: 1,
+        "a": 1,
+        "Agents": 1,
+        "An": 1,
+    }  # gates, the turn, and the two notices
     assert node.engine.recover() == Recovered(0, 0, 0, 0)
     for table in ("deliveries", "effects"):
         assert db.execute(f"SELECT count(*) FROM {table} WHERE owner IS NOT NULL").fetchone() == (0,)

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Final
 
 from crypto.canonical import JsonValue, canonical
-from replica.shared.memory.bodies import Trust
+from replica.shared.memory.bodies import CONTENT, Trust
 from replica.shared.memory.entries import Speaks, entry_of
 from replica.shared.memory.proposals import Changes, Scope, decisions
 from replica.shared.memory.writes import Write, read_fields, writes_of
@@ -123,7 +123,9 @@ def drop_published(db: sqlite3.Connection, published: Publication) -> None:
 
 
 def _write(memory: str, me: str, by: str, fields: Mapping[str, JsonValue]) -> Write:
-    claim = Trust.HUMAN if by.startswith("human:") else Trust.CONFIRMED
+    # Whoever pins an entry did not write it.
+    is_humans = by.startswith("human:") and not CONTENT.isdisjoint(fields)
+    claim = Trust.HUMAN if is_humans else Trust.CONFIRMED
     return Write(memory, me, None, None, claim, by, fields)
 
 

@@ -5,6 +5,7 @@ import pytest
 from core.errors import Code, DmpError
 from crypto.canonical import JsonValue
 from replica.host import memory
+from replica.host.config import Config, MemoryPolicy
 from replica.host.principals import sender
 from replica.team import commands
 from tests.replica.forge import Forger
@@ -87,7 +88,7 @@ def test_clocks_are_compared_as_numbers_and_then_by_replica(w: World) -> None:
     exchange(ada, bob)
     forger = Forger(bob)
     full = {**GIVEN, "author": "human:bob"}
-    forger.publish(forger.op("memory", body=body(**full)))
+    forger.publish(forger.op("memory", body=body(MEM, "human", None, **full)))
     ada.sync()
     db = ada.node.store.db
     (ms,) = db.execute("SELECT max(ms) FROM memory_writes").fetchone()
@@ -193,7 +194,6 @@ def test_a_pin_of_anothers_entry_counts_at_once_and_keeps_its_trust(w: World) ->
 def test_each_author_of_changed_fields_has_an_op_and_the_latest_is_last(w: World) -> None:
     ada, bob = w.team("ada", "bob")
     register(ada, "agent:ada/helper")
-    ada.node.host.config.memory.__class__  # noqa: B018 - read before it is replaced
     allow(ada)
     name = put(ada)
     edit(ada, name, by="agent:ada/helper", body="Eight spaces.", pinned=True)
@@ -211,13 +211,7 @@ def test_each_author_of_changed_fields_has_an_op_and_the_latest_is_last(w: World
 
 def allow(machine: Machine) -> None:
     """Let the policy of a machine accept what agents there write."""
-    machine.node.host._config = config(agents="allow")
-
-
-def config(agents: str = "ask", teammates: str = "ask") -> object:
-    from replica.host.config import Config, MemoryPolicy
-
-    return Config(memory=MemoryPolicy(agents, teammates))  # type: ignore[arg-type]
+    machine.node.host._config = Config(memory=MemoryPolicy(agents="allow"))
 
 
 def test_remove_is_ignored_and_unknown_fields_are_dropped(w: World) -> None:
@@ -225,7 +219,7 @@ def test_remove_is_ignored_and_unknown_fields_are_dropped(w: World) -> None:
     exchange(ada, bob)
     forged(
         bob,
-        body(MEM, "human", **GIVEN, author="human:bob", mood="sunny"),
+        body(MEM, "human", None, **GIVEN, author="human:bob", mood="sunny"),
         {"memory": MEM, "kind": "remove", "trust": "human"},
     )
     ada.sync()
@@ -237,7 +231,7 @@ def test_remove_is_ignored_and_unknown_fields_are_dropped(w: World) -> None:
 def test_one_bad_field_makes_the_op_malformed_and_is_noted(w: World) -> None:
     ada, bob = w.team("ada", "bob")
     exchange(ada, bob)
-    forged(bob, body(MEM, "human", **{**GIVEN, "title": "x" * 201}, author="human:bob"))
+    forged(bob, body(MEM, "human", None, **{**GIVEN, "title": "x" * 201}, author="human:bob"))
     ada.sync()
     assert memory.find(ada.node, MEM) is None
     assert "fields.title" in ada.problems()[f"memory:{bob.me}"]
@@ -301,16 +295,6 @@ def test_a_memory_about_what_never_leaves_is_not_the_teams(w: World) -> None:
         memory.share(ada.node, sender(ada.node, None), name)
     exchange(ada, bob)
     assert bodies(ada) == []
-
-
-def test_what_an_observer_writes_stays_its_own(w: World) -> None:
-    ada, bob = w.team("ada", "bob")
-    exchange(ada, bob)
-    assert open_proposals(ada) == []
-    forged(bob, body(MEM, "human", **GIVEN, author="human:bob"))
-    ada.sync()
-    commands.revoke(ada.pass_(), bob.me, "lost")
-    assert seen(ada, MEM) is not None, "it was published before the cut"
 
 
 def test_the_replica_that_made_an_entry_may_leave_and_its_entries_stay(w: World) -> None:
