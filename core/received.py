@@ -28,11 +28,14 @@ from crypto.clock import ClockError, Reading
 MAX_HLC_BYTES = 96
 
 
-def message_from_json(value: JsonValue) -> Message:
+def message_from_json(
+    value: JsonValue, *, origin: str | None = None, received_at: str | None = None
+) -> Message:
     """Read a message as its origin stored it: the sixteen fields of section 4.1, and `hlc` where it has one.
 
     Only shapes are checked here; `validate_received` has the rules. Raises DmpError `invalid` on the member
-    at fault. `origin` is ignored: who created a message is for the op it came in to say.
+    at fault. A member `origin` is ignored: which replica created a message is for the op it came in to say, and given
+    here, as is when it arrived.
     """
     if not isinstance(value, dict):
         raise invalid(None, "a message must be a JSON object")
@@ -59,6 +62,8 @@ def message_from_json(value: JsonValue) -> Message:
         choice=members.optional("choice", as_text, None),
         wake=members.required("wake", as_wake),
         hlc=members.optional("hlc", _as_reading, None),
+        origin=origin,
+        received_at=received_at,
     )
 
 

@@ -137,6 +137,7 @@ class Applier:
 
     def _batch(self, team: Team, lanes: dict[str, _Lane], batch: Sequence[Entry], result: Applied) -> None:
         receiver = Receiver(self.node, team)
+        receiver.contents.read_ahead(entry for entry in batch if not lanes[entry.replica].blocked)
         with self.node.store.transaction(CommitPoint.APPLIED) as db:
             concerned = {entry.replica for entry in batch}
             for replica in concerned:
@@ -323,7 +324,7 @@ class Applier:
             outcome = (
                 receiver.receive(db, op)
                 if op.type == "mail"
-                else apply_state(db, self.node, receiver.team, op, receiver.announcements)
+                else apply_state(db, receiver.contents, receiver.team, op, receiver.announcements)
             )
         except (sqlite3.OperationalError, MemoryError):
             raise  # the machine's fault, not the op's: nothing of the batch is kept

@@ -5,17 +5,16 @@ become its author. The op inside counts only where this replica has read the ver
 """
 
 import sqlite3
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from core.errors import invalid
 from core.message import Message
-from crypto.canonical import JsonValue
 from crypto.encoding import unb64u
 from crypto.op import ABSENT, Op, Unreadable, breach, read_value, tampering
-from crypto.sealing import CONTENT_KEY_BYTES, SealError, open_sealed, open_with_key
-from replica.mail.payloads import MailTarget, parse_forward, parse_mail
-from replica.node import Node
+from crypto.sealing import CONTENT_KEY_BYTES, SealError, open_with_key
+from replica.mail.opened import Contents
+from replica.mail.payloads import MailPayload, MailTarget, parse_mail
 from replica.records import ops
 from replica.team.roster import Team
 
@@ -40,37 +39,21 @@ class Carried:
     target: str | None = None
 
 
-def carried(db: sqlite3.Connection, node: Node, team: Team, op: Op) -> Carried:
-    """Open a mail op addressed to this replica.
+def carried(db: sqlite3.Connection, contents: Contents, team: Team, op: Op) -> Carried:
+    """Read a mail op addressed to this replica.
 
     Raises SealError and DmpError for what cannot be read or does not count, and UnreadError.
     """
-    inner, forwarder, target = op, None, None
-    if op.body is ABSENT:
-        content = open_op(node, op)
-    else:
-        inner = _inner(db, team, op)
-        given = parse_forward(open_op(node, op))
-        forwarder, target = op.replica, given.target
-        key = unb64u(given.key, CONTENT_KEY_BYTES)
-        content = open_with_key(inner.sealed, key, replica=inner.replica, seq=inner.seq, type=inner.type)
-    payload = parse_mail(content)
-    if target is not None and all(each.recipient != target for each in payload.targets):
+    said = contents.mail(op)
+    if isinstance(said, MailPayload):
+        return Carried(op, said.message, said.targets)
+    inner = _inner(db, team, op)
+    key = unb64u(said.key, CONTENT_KEY_BYTES)
+    content = open_with_key(inner.sealed, key, replica=inner.replica, seq=inner.seq, type=inner.type)
+    payload = parse_mail(content, origin=inner.replica, received_at=contents.node.now())
+    if all(each.recipient != said.target for each in payload.targets):
         raise invalid("target", "a forward is for one of the targets of what it hands on")
-    message = replace(payload.message, origin=inner.replica, received_at=node.now())
-    return Carried(inner, message, payload.targets, forwarder, target)
-
-
-def open_op(node: Node, op: Op) -> JsonValue:
-    """Decrypt an op's payload. Raises SealError."""
-    return open_sealed(
-        op.sealed,
-        replica=op.replica,
-        seq=op.seq,
-        type=op.type,
-        me=node.me,
-        private=node.identity.secrets.seal_private,
-    )
+    return Carried(inner, payload.message, payload.targets, op.replica, said.target)
 
 
 def _inner(db: sqlite3.Connection, team: Team, op: Op) -> Op:

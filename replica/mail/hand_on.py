@@ -17,8 +17,9 @@ from crypto.canonical import JsonValue, decode, parse
 from crypto.encoding import b64u
 from crypto.op import ABSENT, Op, to_line
 from crypto.sealing import unwrap_key
-from replica.mail.carried import FORWARD, open_op
+from replica.mail.carried import FORWARD
 from replica.mail.local_only import refuse_local_only
+from replica.mail.opened import open_op
 from replica.mail.payloads import parse_forward
 from replica.mail.speaks_for import is_believed
 from replica.node import Node

@@ -49,7 +49,7 @@ def placed(
     if recipient.startswith("task:"):
         live = live_replica(db, view, recipient)
         return me in named or live == me, elsewhere
-    return me in named and is_home(db, team, me, recipient), elsewhere
+    return me in named and (me in computed or _is_own_session(db, me, recipient)), elsewhere
 
 
 def is_home(db: sqlite3.Connection, team: Team, me: str, recipient: str) -> bool:

@@ -31,6 +31,7 @@ from replica.chain.quotas import take_from_quota
 from replica.mail.carried import Carried, UnreadError, carried
 from replica.mail.local_only import refuse_local_only
 from replica.mail.notices import Announcement, announce
+from replica.mail.opened import Contents
 from replica.mail.participants import takes_part
 from replica.mail.payloads import MailTarget
 from replica.mail.placing import is_home, placed
@@ -44,12 +45,19 @@ from replica.team.roster import Team
 
 @dataclass(slots=True)
 class Receiver:
-    """Receives the mail of one batch. `announcements` and `paused` are what to do after its commit: `announce`."""
+    """Receives the mail of one batch, which `contents` reads.
+
+    `announcements` and `paused` are what to do after its commit: `announce`.
+    """
 
     node: Node
     team: Team
     announcements: list[Announcement] = field(default_factory=list)
     paused: list[PausedError] = field(default_factory=list)
+    contents: Contents = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.contents = Contents(self.node)
 
     def announce(self) -> None:
         """Publish, push, notify and wake for what was committed (steps 9 and 10)."""
@@ -58,7 +66,7 @@ class Receiver:
     def receive(self, db: sqlite3.Connection, op: Op) -> Outcome:
         """Apply one mail op addressed to this replica, inside an open transaction."""
         try:
-            mail = carried(db, self.node, self.team, op)
+            mail = carried(db, self.contents, self.team, op)
         except UnreadError:
             return Outcome.parked(
                 subjects.OP.of(op.replica, op.seq), "hands on an op that has not arrived; kept", again=False
@@ -117,7 +125,7 @@ class Receiver:
         if stored is not None:
             return self._duplicate(db, mail, stored)
         replied = None if message.reply_to is None else message_by_id(db, message.reply_to)
-        root = message_by_id(db, message.thread)
+        root = None if message.thread == message.id else message_by_id(db, message.thread)
         check_thread(message, replied, root)
         # 2. Local-only
         refuse_local_only(message, replied, root, "to")

@@ -11,10 +11,10 @@ from core.store.messages import message_by_id
 from crypto.op import Op
 from crypto.sealing import SealError
 from replica.chain.outcome import Outcome
-from replica.mail.carried import open_op
 from replica.mail.missing import is_about_content, reported_gone, reported_missing
 from replica.mail.notices import Announcement
-from replica.mail.payloads import DeliveryReport, Refusal, Settle, parse_state
+from replica.mail.opened import Contents
+from replica.mail.payloads import DeliveryReport, Refusal, Settle
 from replica.mail.refusals import apply_refusal
 from replica.mail.settlement import apply_settle
 from replica.node import Node
@@ -26,17 +26,17 @@ from replica.team.roster import Team
 
 
 def apply_state(
-    db: sqlite3.Connection, node: Node, team: Team, op: Op, announcements: list[Announcement]
+    db: sqlite3.Connection, contents: Contents, team: Team, op: Op, announcements: list[Announcement]
 ) -> Outcome:
     """Apply a state op addressed to this replica, inside an open transaction.
 
     Every entry is tolerated twice and out of order; one its publisher may not give changes nothing.
     """
     try:
-        entries = parse_state(open_op(node, op))
+        entries = contents.state(op)
     except (SealError, DmpError) as error:
         return Outcome.dropped(subjects.MALFORMED.of(op.replica), f"a state op that cannot be read: {error}")
-    changed = False
+    node, changed = contents.node, False
     for entry in entries:
         match entry:
             case DeliveryReport():

@@ -87,12 +87,13 @@ def update(db: sqlite3.Connection, row: RemoteRow) -> None:
 
 def set_readers(db: sqlite3.Connection, message: str, replicas: Iterable[str]) -> None:
     """Remember which replicas a message went to; more may be added by a second op that carries it."""
-    known = readers_of(db, message)
-    db.execute(
-        "INSERT INTO readers (message, replicas_json) VALUES (?, ?) "
-        "ON CONFLICT (message) DO UPDATE SET replicas_json = excluded.replicas_json",
-        (message, json.dumps(sorted({*known, *replicas}))),
-    )
+    names = set(replicas)
+    first = "INSERT OR IGNORE INTO readers (message, replicas_json) VALUES (?, ?)"
+    if not db.execute(first, (message, json.dumps(sorted(names)))).rowcount:
+        names.update(readers_of(db, message))
+        db.execute(
+            "UPDATE readers SET replicas_json = ? WHERE message = ?", (json.dumps(sorted(names)), message)
+        )
 
 
 def readers_of(db: sqlite3.Connection, message: str) -> tuple[str, ...]:
