@@ -182,7 +182,7 @@ MEMORY_QUOTA: Final = Kind(
 MEMORY_CAP: Final = Kind(
     "memory-cap",
     "more changes of memory from one replica, behind which no human stands, wait for you than are asked about at once",
-    "answer those that are open (`dmp memory list --proposals`), or set `memory.teammates` in `config.toml`",
+    "answer those that are open (`dmp memory proposals`), or set `memory.teammates` in `config.toml`",
     clears=True,
 )
 DOC: Final = Kind("doc", "an op about a document breaks a rule, and changed nothing", _VERSION, seen=True)
