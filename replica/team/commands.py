@@ -503,10 +503,15 @@ def last_verified(node: Node, replica: str) -> CutPoint:
     """The last op of a replica verified here, which is where a removal cuts (5.3).
 
     A roster op counts from the moment it is verified, so a cut is never before one that counts. Where the replica
-    signed two histories, it is the last op that is in both.
+    signed two histories, it is the last op that is in both; where an op of its that this build cannot read holds up
+    everything, the last before that op, so that a revocation lifts the pause (5.34).
     """
     team = node.team
-    last = ops.last_of(node.store.db, replica, None if team is None else team.view.forks.get(replica))
+    ends = [] if team is None else [team.view.forks.get(replica)]
+    if team is not None and team.view.unknown is not None and team.view.unknown.replica == replica:
+        ends.append(team.view.unknown.seq)
+    below = min((seq for seq in ends if seq is not None), default=None)
+    last = ops.last_of(node.store.db, replica, below)
     return CutPoint(0, "0" * 64) if last is None else CutPoint(*last)
 
 
