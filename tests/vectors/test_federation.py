@@ -3,6 +3,7 @@
 import pytest
 
 from vectors.authoring.federation.files import FOLDER, contents
+from vectors.runner.federation_shape import STEPS
 from vectors.runner.files import read_vectors
 
 VECTORS = [vector.raw for vector in read_vectors(FOLDER)]
@@ -33,6 +34,10 @@ PARSING = {
 @pytest.mark.parametrize("ids", PARSING.values(), ids=PARSING.keys())
 def test_p8_each_class_of_lines_that_readers_may_differ_on_is_a_vector(ids: list[str]) -> None:
     assert set(ids) <= {vector["id"] for vector in VECTORS}
+
+
+def test_every_step_is_used() -> None:
+    assert set(STEPS) <= {step["op"] for vector in VECTORS for step in vector["when"]}
 
 
 def test_the_files_are_what_their_script_writes() -> None:

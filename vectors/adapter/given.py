@@ -174,7 +174,11 @@ def _message(row: Members, clock: int) -> Message:
         message = message_from_json({**plain, **row.as_mapping()})
     except DmpError as error:
         raise MalformedError(f"{row.place}: {error.message}") from None
-    return replace(message, standing=Standing.ACCEPTED if message.kind == "answer" else None)
+    return replace(
+        message,
+        origin=row.text("origin") if "origin" in row else None,
+        standing=Standing.ACCEPTED if message.kind == "answer" else None,
+    )
 
 
 def _delivery(row: Members, clock: int) -> Delivery:

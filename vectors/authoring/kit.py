@@ -20,18 +20,27 @@ def refused(step: Json, reason: str | None = None) -> Expected:
     return step, {"ok": False, "error": error}
 
 
-def vector(id: str, title: str, *steps: Expected, sections: tuple[str, ...] = ("F.1",)) -> Json:
-    """One vector; `id` goes without the prefix of its class."""
+def vector(
+    id: str,
+    title: str,
+    *steps: Expected,
+    sections: tuple[str, ...] = ("F.1",),
+    given: Json | None = None,
+    level: str = "MUST",
+    profile: str = "core",
+    **then: Any,
+) -> Json:
+    """One vector; `id` goes without the prefix of its class. `then` has its expectations besides those of the steps."""
     return {
         "id": f"fed.{id}",
         "title": title,
         "class": "federation",
-        "level": "MUST",
-        "profile": "core",
+        "level": level,
+        "profile": profile,
         "sections": list(sections),
-        "given": {},
+        "given": given or {},
         "when": [step for step, _ in steps],
-        "then": {"steps": [outcome for _, outcome in steps]},
+        "then": {"steps": [outcome for _, outcome in steps], **then},
     }
 
 

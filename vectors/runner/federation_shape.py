@@ -38,6 +38,18 @@ _ROSTER_OP: Final = record(
 _KEY: Final = record({"handle": text, "fingerprint": text}, {"signPub": text})
 _CLAIMED: Final[dict[str, Shape]] = {"team": text, "replica": text, "signPub": text}
 
+REMOTE_ROW: Final = record(
+    {
+        "message": text,
+        "recipient": text,
+        "via": one_of("direct", "channel"),
+        "homes": listed(text),
+        "state": text,
+    },
+    {"wakeAt": text},
+)
+"""The row of a recipient who is homed elsewhere (section F.4)."""
+
 STEPS: Final[dict[str, tuple[dict[str, Shape], dict[str, Shape]]]] = {
     "canonicalize": ({"text": _line}, {}),
     "readEntry": ({"line": _line}, {"padTo": count}),
@@ -89,6 +101,7 @@ GIVEN: Final[dict[str, Shape]] = {
     "lanes": _LANES,
     "sealPrivs": mapped(text),
     "muted": listed(text),
+    "remote": listed(REMOTE_ROW),
 }
 """The members of the world."""
 
@@ -102,15 +115,3 @@ THEN: Final[dict[str, Shape]] = {
     "noRemote": listed(text),
 }
 """What is expected of the rows of recipients who are homed elsewhere."""
-
-REMOTE_ROW: Final = record(
-    {
-        "message": text,
-        "recipient": text,
-        "via": one_of("direct", "channel"),
-        "homes": listed(text),
-        "state": text,
-    },
-    {"wakeAt": text},
-)
-"""Such a row, as an observation has it."""

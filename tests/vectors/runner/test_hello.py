@@ -14,7 +14,7 @@ from vectors.runner.shape import ShapeError
 def test_a_proper_hello_is_read() -> None:
     read = hello(capabilities=[], profiles=["core"], extra="ignored")
     assert (read.name, read.version, read.system_address) == ("sample", "3.1", "agent:host")
-    assert read.classes == {"envelope", "host-core", "a2a-binding"}
+    assert read.classes == {"envelope", "host-core", "a2a-binding", "federation"}
     assert (read.profiles, read.capabilities) == (frozenset(["core"]), frozenset())
     assert read.forms == Forms(
         "> ", "^From ", ("^re: ", "^choices: ", "^refs: ", "^waiting$"), "^\\S+ says: "

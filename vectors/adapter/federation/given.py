@@ -4,14 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from core.message import Via
 from crypto.ed25519 import SEED_BYTES
 from crypto.encoding import unb64u
 from crypto.sealing import SEAL_KEY_BYTES
+from replica.records.remote import RemoteRow
 from vectors.adapter.federation.given_lines import raw
-from vectors.adapter.given import Given
+from vectors.adapter.given import START, Given
 from vectors.adapter.members import MalformedError, Members
 
-_MEMBERS: Final = ("replica", "lanes", "sealPrivs", "muted")
+_MEMBERS: Final = ("replica", "lanes", "sealPrivs", "muted", "remote")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,8 @@ class GivenTeam:
     """The world of the replica.
 
     `lanes` are what teammates published so far; `seal_privates` their private sealing keys, by which what the replica
-    publishes can be opened; `muted` the agents that its owner muted.
+    publishes can be opened; `muted` the agents that its owner muted; `remote` the rows of recipients who are homed
+    elsewhere, of messages in its store.
     """
 
     world: Given
@@ -38,6 +41,14 @@ class GivenTeam:
     lanes: Mapping[str, Sequence[bytes]]
     seal_privates: Mapping[str, bytes]
     muted: Sequence[str]
+    remote: Sequence[RemoteRow]
+
+    @property
+    def pending(self) -> list[str]:
+        """The answers in its store that their settler, another replica, has not named."""
+        messages = self.world.rows.messages
+        elsewhere = {message.id for message in messages if message.origin is not None}
+        return [each.id for each in messages if each.kind == "answer" and each.reply_to in elsewhere]
 
 
 def is_given(vector: Members) -> bool:
@@ -56,6 +67,7 @@ def read(vector: Members) -> GivenTeam:
         lanes_of(given),
         {name: _key(keys, name, SEAL_KEY_BYTES) for name in keys.names()},
         given.texts("muted"),
+        [_remote(row) for row in given.objects("remote")],
     )
 
 
@@ -70,6 +82,20 @@ def _lines(given: Members, name: str) -> list[bytes]:
     if not isinstance(lines, list):
         raise MalformedError(f"{given.place}.{name} must be a list")
     return [raw(line) for line in lines if isinstance(line, str | dict)]
+
+
+def _remote(row: Members) -> RemoteRow:
+    wake_at = row.text("wakeAt") if "wakeAt" in row else None
+    return RemoteRow(
+        row.text("message"),
+        row.text("recipient"),
+        row.one_of("via", *Via),
+        row.texts("homes"),
+        row.text("state"),
+        {},
+        START,
+        wake_at,
+    )
 
 
 def _replica(given: Members) -> GivenReplica:

@@ -1,5 +1,7 @@
 """A replica as a vector gives it: put together from its keys and from what it published so far."""
 
+import sqlite3
+from functools import cache
 from random import Random
 
 from core.engine import Engine
@@ -33,13 +35,30 @@ def restored(given: GivenTeam, clock: Clock) -> tuple[Node, WatchedHost]:
     replica = given.replica
     secrets = Secrets(SigningKey.from_seed(replica.sign_seed), replica.seal_private)
     identity = Identity(replica.id, secrets, timestamp(clock()))
-    store = Store.open(IN_MEMORY, MIGRATIONS)
+    store = _fresh_store()
     random = Random(given.world.seed).randbytes
     node = Node(identity, store, place_of(place_in_memory(), given.world.limits), clock, random)
     _remember(node, replica)
     node.host = host = WatchedHost(node, given.world)
     node.engine = Engine(store, host, clock, Ulids(random), node.engine.federation, node.place.dispatchers)
     return node, host
+
+
+@cache
+def _empty() -> bytes:
+    """A store with all its tables and nothing in them: making those takes longer than most vectors."""
+    made = Store.open(IN_MEMORY, MIGRATIONS)
+    try:
+        return made.db.serialize()
+    finally:
+        made.close()
+
+
+def _fresh_store() -> Store:
+    db = sqlite3.connect(IN_MEMORY, isolation_level=None)
+    db.deserialize(_empty())
+    db.execute("PRAGMA foreign_keys = ON")
+    return Store(db)
 
 
 def _remember(node: Node, given: GivenReplica) -> None:

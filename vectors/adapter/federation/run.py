@@ -4,11 +4,14 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Final
 
+from core.message import Standing
+from core.store.messages import set_standing
 from crypto.canonical import JsonValue
 from crypto.op import Op, Unreadable, read_entry, read_line
 from replica.chain.signer import next_place
 from replica.node import Node
 from replica.records import ops, remote
+from replica.records.commits import CommitPoint
 from replica.sync import SyncPass
 from transports.memory import MemoryRemote, MemoryTransport
 from vectors.adapter.clock import Clock
@@ -19,6 +22,7 @@ from vectors.adapter.federation.host import WatchedHost
 from vectors.adapter.federation.published import told
 from vectors.adapter.federation.restore import restored
 from vectors.adapter.members import Members, Unsupported
+from vectors.adapter.seed import seed
 from vectors.adapter.steps import Steps
 
 PURE: Final = {**chains.STEPS, **keys.STEPS, **rosters.STEPS}
@@ -85,6 +89,13 @@ class ReplicaSteps(Steps):
         for replica, lines in {**team.lanes, node.me: team.replica.lane}.items():
             self._remote.put(replica, *lines)
         self._sync({})
+        seed(node.store, team.world)
+        with node.store.transaction(CommitPoint.APPLIED) as db:
+            for answer in team.pending:
+                set_standing(db, answer, Standing.PENDING)
+            for row in team.remote:
+                remote.insert(db, row)
+                remote.set_readers(db, row.message, row.homes)
         host.register(team.world)
         for agent in team.muted:
             host.mute(agent)

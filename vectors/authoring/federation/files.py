@@ -5,7 +5,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from vectors.authoring.federation import canonical, chains, contests, entries, keys, rosters, seals
+from vectors.authoring.federation import (
+    canonical,
+    chains,
+    contests,
+    entries,
+    following,
+    homes,
+    keys,
+    local_only,
+    receiving,
+    reporting,
+    rosters,
+    seals,
+    settling,
+    sharing,
+    speaking,
+)
 from vectors.authoring.kit import Json, file_of
 
 FOLDER: Final = Path(__file__).parents[2] / "federation"
@@ -20,6 +36,14 @@ AREAS: Final[dict[str, list[Json]]] = {
     "keys": keys.KEYS,
     "clocks": keys.CLOCKS,
     "rosters": rosters.VECTORS,
+    "team": following.VECTORS,
+    "homes": homes.VECTORS,
+    "speaks-for": speaking.VECTORS,
+    "local-only": local_only.VECTORS,
+    "receive": receiving.VECTORS,
+    "settlement": settling.VECTORS,
+    "state-merge": reporting.VECTORS,
+    "shared-state": sharing.VECTORS,
 }
 
 CONTESTS: Final = {

@@ -23,6 +23,12 @@ _HEAD: Final = or_null(record({"seq": _NUMBER, "opHash": TEXT, "hlc": TEXT}))
 _CLAIMED: Final[dict[str, Any]] = {"team": TEXT, "replica": TEXT, "signPub": TEXT}
 _VIA: Final = one_of("direct", "channel")
 
+REMOTE_ROW: Final = record(
+    {"message": TEXT, "recipient": TEXT, "via": _VIA, "homes": list_of(TEXT), "state": TEXT},
+    {"wakeAt": TEXT},
+)
+"""The row of a recipient who is homed elsewhere (section F.4)."""
+
 STEPS: Final[dict[str, tuple[Json, Json]]] = {
     "canonicalize": ({"text": _LINE}, {}),
     "readEntry": ({"line": _LINE}, {"padTo": COUNT}),
@@ -83,6 +89,7 @@ GIVEN: Final[Json] = {
     "lanes": _LANES,
     "sealPrivs": map_of(TEXT),
     "muted": list_of(TEXT),
+    "remote": list_of(REMOTE_ROW),
 }
 
 THEN: Final[Json] = {
@@ -94,9 +101,3 @@ THEN: Final[Json] = {
     ),
     "noRemote": list_of(TEXT),
 }
-
-REMOTE_ROW: Final = record(
-    {"message": TEXT, "recipient": TEXT, "via": _VIA, "homes": list_of(TEXT), "state": TEXT},
-    {"wakeAt": TEXT},
-)
-"""A row of a recipient who is homed elsewhere, as an observation has it."""

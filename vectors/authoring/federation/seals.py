@@ -1,6 +1,7 @@
 """Sealed content: made with `pyhpke` under fixed ephemeral keys, so that it is the same each time (F.3)."""
 
 import hashlib
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -22,22 +23,32 @@ def fixed(name: str, size: int = 32) -> bytes:
 
 
 def sealed(
-    plaintext: bytes, to: list[Author], *, replica: str = ada.replica, seq: int = 2, type: str = "mail"
+    plaintext: bytes,
+    to: Sequence[Author],
+    *,
+    replica: str = ada.replica,
+    seq: int = 2,
+    type: str = "mail",
+    name: str | None = None,
 ) -> Json:
-    """A sealed member for an op of this replica, seq and type."""
+    """A sealed member for an op of this replica, seq and type.
+
+    Its random bytes come from a name, by default the seq.
+    """
     aad = f"dispatch-sealed-v1\n{replica}\n{seq}\n{type}".encode()
-    key, nonce = content_key(seq), fixed(f"nonce {seq}", 12)
+    name = name or str(seq)
+    key, nonce = content_key(name), fixed(f"nonce {name}", 12)
     keys = {}
     for each in to:
-        wrap = FixedEphemerals(partial(fixed, f"ephemeral {seq} {each.replica}"))
+        wrap = FixedEphemerals(partial(fixed, f"ephemeral {name} {each.replica}"))
         enc, wrapped = wrap(key, public=unb64u(each.seal_pub), info=aad + b"\n" + each.replica.encode())
         keys[each.replica] = {"enc": b64u(enc), "ct": b64u(wrapped)}
     return {"nonce": b64u(nonce), "ct": b64u(AESGCM(key).encrypt(nonce, plaintext, aad)), "keys": keys}
 
 
-def content_key(seq: int) -> bytes:
-    """The content key of the op with this seq."""
-    return fixed(f"content key {seq}")
+def content_key(name: str) -> bytes:
+    """The content key of the op whose bytes come from this name."""
+    return fixed(f"content key {name}")
 
 
 def mail(content: Json, to: list[Author], **changes: Any) -> Json:
@@ -61,7 +72,7 @@ def stays_shut(entry: Json, me: Author) -> Expected:
 PLAIN = rfc8785.dumps(PAYLOAD)
 BOTH = sealed(PLAIN, [bob, cy])
 MAIL = mail(BOTH, [bob, cy])
-FORWARD_PAYLOAD = {"target": "human:cy", "key": b64u(content_key(2))}
+FORWARD_PAYLOAD = {"target": "human:cy", "key": b64u(content_key("2"))}
 FORWARD = bob.op(
     bob.key_op(),
     "mail",

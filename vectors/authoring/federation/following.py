@@ -1,0 +1,185 @@
+"""A replica that follows its team's lanes: whose chains it reads, how far, and who is in the team (section F.1)."""
+
+from typing import Any, Final
+
+from vectors.authoring.federation.author import Author, line, op_hash, stub
+from vectors.authoring.federation.teams import ADA, BOB, CY, DESK, Team, Teammate, mid, sync
+from vectors.authoring.host_steps import delivery
+from vectors.authoring.kit import Expected, Json, ok, vector
+
+M1, M2, M3 = mid(1), mid(2), mid(3)
+NONE: Final[Json] = {"refused": []}
+
+
+def case(id: str, title: str, team: Team, *steps: Expected, **then: Any) -> Json:
+    return vector(f"team.{id}", title, *steps, sections=("F.1",), given=team.given, **then)
+
+
+def roster(**view: Any) -> Expected:
+    return ok({"op": "roster"}, **view)
+
+
+def member(replica: str, role: str, rank: int | None) -> Json:
+    return {"replica": replica, "handle": replica[:-9], "role": role, "rank": rank}
+
+
+def arrived(*ids: str) -> Json:
+    return {
+        "deliveries": [delivery(each, "human:bob", "notified") for each in ids],
+        "noOtherMessages": True,
+    }
+
+
+def rosters() -> list[Json]:
+    plain = Team(BOB).begin()
+    waiting = Team(BOB)
+    waiting.mates[DESK] = desk = Teammate(waiting, DESK)
+    waiting.begin()
+    desk.publish("key", body=desk.key)
+    asked = waiting.sync()
+    waiting.ada.admits(desk, role="admin")
+    founder = Team(ADA).begin()
+    founder.bob.mail(founder.ada, founder.bob.message(1, "human:ada"))
+    paused = Team(BOB).begin()
+    paused.ada.says("levitate")
+    paused.cy.mail(paused.bob, paused.cy.message(1, "human:bob"))
+    waits = paused.sync(**NONE)
+    unknown = paused.ada.entries[-1]
+    paused.ada.says("dismiss", replica=ADA, seq=unknown["seq"], hash=op_hash(unknown))
+    return [
+        case(
+            "who-is-in-it",
+            "The roster is the fold of the roster ops of all lanes, the replica's own among them",
+            plain,
+            roster(
+                founder=ADA,
+                members=[member(ADA, "admin", 0), member(BOB, "member", None), member(CY, "member", None)],
+                pending=[],
+            ),
+        ),
+        case(
+            "who-waits",
+            "A machine that announced its key waits until it is admitted",
+            waiting,
+            asked,
+            roster(pending=[DESK]),
+            waiting.sync(),
+            roster(pending=[]),
+        ),
+        case(
+            "a-founder",
+            "The founder follows the founding it published",
+            founder,
+            founder.sync(),
+            roster(founder=ADA),
+            messages=[{"id": M1}],
+        ),
+        case(
+            "an-action-nobody-knows",
+            "A roster op whose action is not known pauses what comes of ops, until it is dismissed",
+            paused,
+            waits,
+            paused.sync(),
+            **arrived(M1),
+        ),
+    ]
+
+
+def chains() -> list[Json]:
+    fork = Team(BOB).begin()
+    first = fork.cy.mail(fork.bob, fork.cy.message(1, "human:bob"))
+    rival = fork.cy.op(fork.cy.entries[-2], body="another story", hlc=first["hlc"])
+    news = fork.news()
+    fork.cy.mail(fork.bob, fork.cy.message(2, "human:bob"))
+    fork.ada.mail(fork.bob, fork.ada.message(3, "human:bob"))
+    gap = Team(BOB).begin()
+    missing = gap.cy.mail(gap.bob, gap.cy.message(1, "human:bob"))
+    gap.news()
+    later = gap.cy.mail(gap.bob, gap.cy.message(2, "human:bob"))
+    junk = Team(BOB).begin()
+    good = junk.cy.mail(junk.bob, junk.cy.message(1, "human:bob"))
+    thief = Author(CY, keys="eve")
+    forged = thief.op(good, body="forged")
+    stranger = Author("eve-0000000e")
+    unsigned = Team(BOB).begin()
+    real = unsigned.cy.mail(unsigned.bob, unsigned.cy.message(1, "human:bob"))
+    broken = line(real, sig="A" * 86)
+    pruned = Team(BOB).begin()
+    mail = pruned.cy.mail(pruned.bob, pruned.cy.message(1, "human:bob"))
+    after = pruned.cy.mail(pruned.bob, pruned.cy.message(2, "human:bob"))
+    return [
+        case(
+            "a-fork-halts",
+            "A replica that signs two ops after one is read no further, and stops nobody else",
+            fork,
+            sync({CY: [*news[CY], line(rival)]}, **NONE),
+            fork.sync(left=[{"replica": CY, "seq": fork.cy.entries[-1]["seq"]}], **NONE),
+            **arrived(M3),
+        ),
+        case(
+            "a-gap-waits",
+            "What follows an op that is missing waits for it",
+            gap,
+            sync({CY: [line(later)]}, left=[{"replica": CY, "seq": later["seq"]}]),
+            sync({CY: [line(missing)]}, left=[]),
+            **arrived(M1, M2),
+        ),
+        case(
+            "junk-is-passed-over",
+            "Lines that nobody of the team signed stop nothing",
+            junk,
+            sync(
+                {
+                    CY: ["", "no json", "{}", line(forged), line(good), '{"v":2}'],
+                    stranger.replica: [line(stranger.key_op())],
+                },
+                **NONE,
+            ),
+            **arrived(M1),
+        ),
+        case(
+            "a-broken-copy-waits-for-a-whole-one",
+            "A damaged copy of an op halts nothing: the chain goes on once a whole one comes",
+            unsigned,
+            sync({CY: [broken]}, left=[{"replica": CY, "seq": real["seq"]}]),
+            sync({CY: [line(real)]}, left=[]),
+            **arrived(M1),
+        ),
+        case(
+            "order-means-nothing",
+            "The order of lines in a lane means nothing, and neither does a line that comes twice",
+            pruned,
+            sync({CY: [line(after), line(mail), line(after), line(mail)]}, left=[]),
+            **arrived(M1, M2),
+        ),
+        *stubs(),
+    ]
+
+
+def stubs() -> list[Json]:
+    team = Team(BOB).begin()
+    mail = team.cy.mail(team.bob, team.cy.message(1, "human:bob"))
+    after = team.cy.mail(team.bob, team.cy.message(2, "human:bob"))
+    others = Team(BOB).begin()
+    aside = others.cy.mail(others.ada, others.cy.message(1, "human:ada"))
+    mine = others.cy.mail(others.bob, others.cy.message(2, "human:bob"))
+    return [
+        case(
+            "a-stub-then-its-op",
+            "A stub keeps the chain going, and its op counts when it comes after all",
+            team,
+            sync({CY: [line(stub(mail)), line(after)]}, left=[]),
+            sync({CY: [line(mail)]}, left=[]),
+            **arrived(M1, M2),
+        ),
+        case(
+            "a-stub-for-others",
+            "A stub of mail for others is nothing that is missed",
+            others,
+            sync({CY: [line(stub(aside)), line(mine)]}, left=[], **NONE),
+            **arrived(M2),
+        ),
+    ]
+
+
+VECTORS = [*rosters(), *chains()]
