@@ -6,19 +6,23 @@ why instead (section 12.5). Each vector lists the section of every rule that nam
 """
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 FOLDER: Final = Path(__file__).parent / "rule_table"
 
+ALL_OF_TOPIC: Final = ".*"
+"""What the name of all vectors of a topic ends with."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule.
 
-    `vectors` are ids of this project's kit; where there are none, `untested` says why. `pinned` is the number
-    of the pinned rule (section 1.4) it belongs to, if to any.
+    `vectors` are ids of this project's vectors, or all of a topic, as `fed.contest2.*`; where there are none,
+    `untested` says why. `pinned` is the number of the pinned rule (section 1.4) it belongs to, if to any.
     """
 
     section: str
@@ -26,6 +30,17 @@ class Rule:
     vectors: tuple[str, ...]
     untested: str | None
     pinned: int | None
+
+    def among(self, ids: Collection[str]) -> list[str]:
+        """Return those of some ids that it names. Raises KeyError for a name of none of them."""
+        found = []
+        for name in self.vectors:
+            of_topic = name.removesuffix("*") if name.endswith(ALL_OF_TOPIC) else None
+            named = [each for each in ids if each == name or (of_topic and each.startswith(of_topic))]
+            if not named:
+                raise KeyError(name)
+            found += named
+        return found
 
 
 def rules() -> list[Rule]:

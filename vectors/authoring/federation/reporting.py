@@ -26,6 +26,9 @@ RUN: Final = "run:r-0dd001"
 ADA2: Final = "ada-000000a2"
 """Ada's second machine."""
 
+MOST: Final = 500
+"""Entries of one state op."""
+
 STATES: Final = ("held", "pushed", "notified", "read", "answered")
 
 
@@ -322,10 +325,11 @@ def malformed() -> list[Json]:
         team = sent()
         team.ada.state(team.bob, *entries)
         said(team, report(M, "human:ada", "held"))
-        return case(id, title, team, team.sync(left=[], parked=[]), **becomes("held"))
+        sections = ("F.1", "F.4") if len(entries) > MOST else ("F.4",)
+        return case(id, title, team, team.sync(left=[], parked=[]), sections=sections, **becomes("held"))
 
     full = sent()
-    said(full, *[report(M, "human:ada", "held")] * 499, report(M, "human:ada", "notified"))
+    said(full, *[report(M, "human:ada", "held")] * (MOST - 1), report(M, "human:ada", "notified"))
     return [
         dropped(
             "sending-is-never-reported",
@@ -344,8 +348,15 @@ def malformed() -> list[Json]:
             "An entry says when",
             {name: good[name] for name in good if name != "at"},
         ),
-        dropped("over-500-entries", "A state op carries at most 500 entries", *[good] * 501),
-        case("500-entries", "A state op carries up to 500 entries", full, full.sync(), **becomes("notified")),
+        dropped("over-500-entries", "A state op carries at most 500 entries", *[good] * (MOST + 1)),
+        case(
+            "500-entries",
+            "A state op carries up to 500 entries",
+            full,
+            full.sync(),
+            sections=("F.1", "F.4"),
+            **becomes("notified"),
+        ),
     ]
 
 
