@@ -151,6 +151,68 @@ def test_documents_of_a_host(run: Run, town: Town) -> None:
     assert run(zoe, "channel", "members", f"epic/{epic}")["implicit"] == [f"task:{child}"]
 
 
+def test_documents_of_memory(run: Run, town: Town) -> None:
+    zoe = town.person("zoe")
+    put = run(
+        zoe, "memory", "put", "Tabs", "Four spaces.", "--kind", "convention", "--ref", "file:a", "--pin"
+    )
+    assert put.keys() == {"memory", "proposal"}
+    made = put["memory"]
+    assert made.keys() == {
+        *("id", "scope", "trust", "waiting", "title", "body", "kind", "pinned", "status", "statusReason"),
+        *("supersedes", "supersededBy", "refs", "appliesTo", "epic"),
+        *("author", "createdAt", "decidedBy", "decidedByPolicy"),
+    }
+    assert (made["scope"], made["trust"], made["waiting"], made["refs"]) == (
+        "project",
+        "human",
+        False,
+        ["file:a"],
+    )
+    id_ = made["id"]
+    edited = run(zoe, "memory", "edit", id_, "--body", "Two spaces.", "--epic", "e-0000aa")
+    assert edited["memory"]["body"] == "Two spaces."
+    assert run(zoe, "memory", "list", "two", "SPACES") == {"memories": [edited["memory"]], "proposals": 0}
+    assert run(zoe, "memory", "list", "four") == {"memories": [], "proposals": 0}
+
+    shown = run(zoe, "memory", "show", id_)
+    assert shown.keys() == {"memory", "revisions", "proposals"}
+    first, second = shown["revisions"]
+    assert first.keys() == {"revision", "replica", "by", "at", "trust", "standing", "changes"}
+    assert (second["revision"], second["standing"], second["by"]) == ("here/2", "counts", "human:zoe")
+    assert {"field": "body", "before": "Four spaces.", "after": "Two spaces."} in second["changes"]
+    assert run(zoe, "memory", "diff", id_) == {"memory": id_, "revisions": [second]}
+    taken = run(zoe, "memory", "merge", id_, "--take", "here/1", "--field", "body")["memory"]
+    assert (taken["body"], taken["epic"]) == ("Four spaces.", "e-0000aa")
+    assert run(zoe, "memory", "retire", id_)["memory"]["statusReason"] == "forgotten"
+    assert run(zoe, "memory", "restore", id_)["memory"]["status"] == "active"
+    assert run(zoe, "memory", "restore", id_, code=1)["error"]["code"] == "conflict"
+    assert run(zoe, "memory", "share", id_)["memory"]["waiting"] is True
+    assert run(zoe, "memory", "show", "mem-x", code=1)["error"]["field"] == "ID"
+
+    run(zoe, "agent", "register", "claude", "--client", "x")
+    run(zoe, "agent", "approve", "claude")
+    by_agent = ("--as", "agent:zoe/claude", "--scope", "team")
+    asked = run(zoe, "memory", "put", "Ports", "8080.", *by_agent, "--idempotency-key", "k")
+    assert asked["memory"] is None
+    proposal = asked["proposal"]
+    assert proposal.keys() == {
+        *("id", "memory", "action", "scope", "kind", "by", "replica", "madeAt", "state", "gate"),
+    }
+    assert run(zoe, "memory", "put", "Ports", "8080.", *by_agent, "--idempotency-key", "k") == asked
+    assert run(zoe, "memory", "proposals") == {"proposals": [proposal]}
+    compared = run(zoe, "memory", "diff", proposal["id"])
+    assert compared.keys() == {"proposal", "changes"}
+    assert {"field": "body", "before": None, "after": "8080."} in compared["changes"]
+    assert run(zoe, "memory", "reject", proposal["id"])["proposal"]["state"] == "rejected"
+    assert run(zoe, "memory", "approve", proposal["id"])["proposal"]["state"] == "approved"
+    assert run(zoe, "memory", "reject", proposal["id"], code=1)["error"]["code"] == "conflict"
+    joined = run(zoe, "memory", "merge", id_, proposal["memory"], "--title", "Both")["memory"]
+    assert (joined["supersedes"], joined["body"]) == ([id_, proposal["memory"]], "Four spaces.\n\n8080.")
+    assert [each["id"] for each in run(zoe, "memory", "list")["memories"]] == [joined["id"]]
+    assert len(run(zoe, "memory", "list", "--all")["memories"]) == 3
+
+
 def test_documents_of_a_team(run: Run, orchard: Town, ada: Person, bob: Person) -> None:
     roster = run(bob, "team", "roster")
     assert roster.keys() == {"team", "name", "founder", "members", "revoked", "pending", "syncedAt"}
