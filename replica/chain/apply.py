@@ -27,7 +27,7 @@ from replica.mail.reports import apply_state
 from replica.node import Node
 from replica.records import ops, problems, subjects
 from replica.records.commits import CommitPoint
-from replica.shared import fold
+from replica.shared import agents, fold
 from replica.shared.docs import fold as documents
 from replica.shared.memory import writes as memories
 from replica.team.roster import Team
@@ -154,6 +154,8 @@ class Applier:
                     latest = entry.hlc  # ops come in the order of their clocks
             if latest is not None:
                 adopt_reading(db, self.node.me, latest)
+            if any(entry.type == "agent" for entry in batch):
+                agents.take_up_revocations(db, self.node.me)
             for replica in moved:
                 lane = lanes[replica]
                 ops.set_position(db, replica, ops.Position(lane.fingerprint, Cursor(lane.head)))

@@ -1,6 +1,7 @@
 """`dmp session`: make sessions, be one, end one (section 2.2)."""
 
 import sys
+from dataclasses import replace
 from typing import Final
 
 import click
@@ -11,7 +12,7 @@ from crypto.canonical import JsonValue
 from replica.cli.context import Cli, group, pass_cli
 from replica.cli.messages import replica_text
 from replica.cli.outlet import Outlet
-from replica.cli.text import moment
+from replica.cli.text import moment, quoted
 from replica.host import items, sessions
 from replica.host.attach import Ending, Signals, attend, living
 from replica.host.sessions import Session
@@ -19,6 +20,7 @@ from replica.node import Node
 from replica.records.commits import CommitPoint
 from replica.shared import runs
 from replica.shared.runs import Claim
+from replica.shared.waiting import waiting_sessions
 from replica.team.roster import need_team
 
 END_SECONDS: Final = 10.0
@@ -154,8 +156,15 @@ def list_(cli: Cli) -> None:
     with cli.node() as node:
         here = node.host.sessions_here
         found = [(each, here.is_live(each.address)) for each in here.every()]
-        told_of = [_told_of(claim) for claim in runs.bound(node.store.db) if claim.replica != node.me]
+        told_of = [
+            _told_of(claim) for claim in runs.listed(node.store.db, node.wall()) if claim.replica != node.me
+        ]
         found += [(each, each.marked_live) for each in told_of]
+        waiting = waiting_sessions(node.store.db)
+        found = [
+            (replace(each, waiting_on=waiting.get(each.address, each.waiting_on)), live)
+            for each, live in found
+        ]
         where = [replica_text(node, each.replica or node.me) for each, _ in found]
     if cli.as_json:
         cli.screen.document({"sessions": [_json(each, live=live) for each, live in found]})
@@ -177,7 +186,8 @@ def list_(cli: Cli) -> None:
 def _told_of(claim: Claim) -> Session:
     """A teammate's session, by what its machine tells of it."""
     ended = None if claim.live else timestamp(claim.latest.ms)
-    return Session(claim.run, claim.task, claim.replica, claim.live, timestamp(claim.first.ms), ended)
+    started = timestamp(claim.first.ms)
+    return Session(claim.run, claim.task, claim.replica, claim.live, started, ended, claim.waiting_on)
 
 
 def _make(node: Node, task: str | None, address: str | None) -> Session:
@@ -196,7 +206,7 @@ def _stands_for(one: Session) -> str:
 
 def _state(one: Session, live: bool) -> str:
     if live:
-        return "live"
+        return "live" if one.waiting_on is None else f"live, waits on {quoted(one.waiting_on)}"
     return "not begun" if one.ended_at is None and not one.marked_live else "ended"
 
 
@@ -205,6 +215,7 @@ def _json(one: Session, *, live: bool) -> dict[str, JsonValue]:
         "address": one.address,
         "task": one.task,
         "live": live,
+        "waitingOn": one.waiting_on if live else None,
         "replica": one.replica,
         "startedAt": one.started_at,
         "endedAt": one.ended_at,

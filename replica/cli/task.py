@@ -131,6 +131,24 @@ def drop(cli: Cli, named: str) -> None:
     _change(cli, named, {"status": "dropped"}, "Dropped {}.")
 
 
+@task.command("remove")
+@click.argument("named", metavar="ID")
+@pass_cli
+def remove(cli: Cli, named: str) -> None:
+    """Remove a work item for the whole team, as if it had never been.
+
+    It comes back when somebody writes to it who has not heard of that. What is done or given up is better dropped.
+    """
+    with cli.acting() as node:
+        address = items.address_of(named)
+        live = node.host.live_session(address)
+        if live is not None:
+            raise conflict("task", f"{address} has a live session, {live}; end that one first")
+        with node.store.transaction(CommitPoint.WORK_ITEM) as db:
+            removed = items.remove(db, address)
+    _tell(cli, removed, f"Removed {removed.address}. The team hears of it with the next sync.")
+
+
 @task.command("propose")
 @click.argument("named", metavar="ID")
 @click.option(

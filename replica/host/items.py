@@ -96,6 +96,16 @@ def edit(db: sqlite3.Connection, address: str, fields: Mapping[str, JsonValue]) 
     return need(db, address)
 
 
+def remove(db: sqlite3.Connection, address: str) -> WorkItem:
+    """Remove a work item, inside an open transaction, and return what it was.
+
+    Raises DmpError `not-found` on `task`.
+    """
+    item = need(db, address)
+    tasks.remove(db, address)
+    return item
+
+
 def promote(db: sqlite3.Connection, address: str, status: str) -> bool:
     """Move a draft to a status; False, and nothing done, for what is no draft (any more)."""
     item = find(db, address)

@@ -29,7 +29,8 @@ _PAUSE: Final = 0.01
 class Session:
     """A session. `task` is its work item's address, None for an auxiliary one; `replica` runs it.
 
-    `marked_live` is what its register says; whether it lives is for `Sessions.is_live` to tell.
+    `marked_live` is what its register says; whether it lives is for `Sessions.is_live` to tell. `waiting_on` is the
+    handle of whom it waits on, as far as that was asked.
     """
 
     address: str
@@ -38,6 +39,7 @@ class Session:
     marked_live: bool
     started_at: str | None
     ended_at: str | None
+    waiting_on: str | None = None
 
     @property
     def id(self) -> str:

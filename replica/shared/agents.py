@@ -1,6 +1,7 @@
 """Agents of the team: registers by address, each written whole by the replica that registered it (8.6)."""
 
 import sqlite3
+from typing import Final
 
 from core.errors import forbidden
 from core.store import registers
@@ -10,6 +11,9 @@ from crypto.roster.view import View
 from replica.chain.outcome import Outcome
 from replica.shared.bodies import parse_agent
 from replica.shared.kinds import AGENT
+
+_HEARD: Final = "heard"
+"""The field of an agent's edits that holds when others said what was last taken up here."""
 
 
 def fold(db: sqlite3.Connection, view: View, op: Op) -> Outcome:
@@ -28,6 +32,25 @@ def fold(db: sqlite3.Connection, view: View, op: Op) -> Outcome:
     }
     moved = [registers.merge(db, AGENT, said.address, name, value, op.hlc) for name, value in fields.items()]
     return Outcome.APPLIED if any(moved) else Outcome.NOTHING
+
+
+def take_up_revocations(db: sqlite3.Connection, me: str) -> None:
+    """Revoke what was registered on this machine, `me`, and revoked on another, inside an open transaction.
+
+    Otherwise what is registered here wins over what others say of it (8.6); but whoever revokes an agent, on whichever
+    of their machines, wants it to be revoked. A later registration here is not undone by an earlier revocation.
+    """
+    for address, edits in registers.edits(db, AGENT).items():
+        published = registers.published_fields(db, AGENT, address)
+        if (
+            edits.get("replica") != me
+            or published.get("replica") == me
+            or published.get("status") != "revoked"
+        ):
+            continue
+        said_at = str(registers.reading_of(db, AGENT, address, "status"))
+        if edits.get(_HEARD) != said_at:
+            registers.edit(db, AGENT, address, {"status": "revoked", _HEARD: said_at})
 
 
 def registered_at(db: sqlite3.Connection, address: str) -> str | None:

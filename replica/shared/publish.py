@@ -22,8 +22,9 @@ from replica.records.meta import Meta, get, put
 from replica.shared import fold
 from replica.shared.bodies import is_member
 from replica.shared.docs import rows as docs
-from replica.shared.kinds import AGENT, CHANNEL, RESOLVED_RUN, SESSION, TASK
+from replica.shared.kinds import AGENT, CHANNEL, RESOLVED_RUN, SESSION, TASK, TOMBSTONE
 from replica.shared.memory import changes as memory_changes
+from replica.shared.waiting import waiting_sessions
 from replica.team.roster import Team
 
 AT_A_TIME: Final = 64
@@ -130,6 +131,7 @@ def _drop_what_the_team_knows(db: sqlite3.Connection) -> None:
 
 def _changes(db: sqlite3.Connection, me: str) -> Iterator[_Change]:
     yield from _tasks(db)
+    yield from _removals(db)
     yield from _agents(db, me)
     yield from _memberships(db)
     yield from _sessions(db, me)
@@ -142,6 +144,12 @@ def _tasks(db: sqlite3.Connection) -> Iterator[_Change]:
         if isinstance(fields.get("created"), str):  # made here, even if another of its id came in since
             body["origin"] = fields["created"]
         yield _Change("task", body, TASK, address, tuple(fields))
+
+
+def _removals(db: sqlite3.Connection) -> Iterator[_Change]:
+    for address, fields in registers.edits(db, TOMBSTONE).items():
+        body: dict[str, JsonValue] = {"task": address.partition(":")[2], "kind": "remove"}
+        yield _Change("task", body, TOMBSTONE, address, tuple(fields))
 
 
 def _agents(db: sqlite3.Connection, me: str) -> Iterator[_Change]:
@@ -171,13 +179,15 @@ def _memberships(db: sqlite3.Connection) -> Iterator[_Change]:
 
 def _sessions(db: sqlite3.Connection, me: str) -> Iterator[_Change]:
     since = get(db, Meta.SHARING_SINCE) or ""
-    writers = docs.writers(db)
+    writers, waiting = docs.writers(db), waiting_sessions(db)
     for address, edits in registers.edits(db, SESSION).items():
         body: dict[str, JsonValue] = {
             "kind": "run",
             "run": address.partition(":")[2],
             **{name: edits.get(name) for name in ("task", "runKind", "live")},
         }
+        if edits.get("live") is True and address in waiting:
+            body["waitingOn"] = waiting[address]
         ended = edits.get("endedAt")
         over = _SAID not in edits and isinstance(ended, str) and ended < since and address not in writers
         if edits.get("replica") == me and not over and edits.get(_SAID) != body:

@@ -18,6 +18,9 @@ from replica.shared.kinds import RESOLVED_RUN
 
 EXECUTE: Final = "execute"
 
+ENDED_MS: Final = 30 * 24 * 3_600_000
+"""How long a session is listed after its end. Its id stays whose it is for good (8.4)."""
+
 _COLUMNS: Final = "run, replica, first_hlc, hlc, task, run_kind, live, waiting_on, member"
 
 
@@ -72,6 +75,11 @@ def _binding(db: sqlite3.Connection, run: str, claims: Sequence[Claim]) -> Bindi
 def bound(db: sqlite3.Connection) -> list[Claim]:
     """The sessions of the team that are somebody's, by the time they were first told of."""
     return _bound(db, f"SELECT {_COLUMNS} FROM run_claims ORDER BY run")
+
+
+def listed(db: sqlite3.Connection, now_ms: int) -> list[Claim]:
+    """Those of them that live, or ended in the last 30 days."""
+    return [claim for claim in bound(db) if claim.live or claim.latest.ms > now_ms - ENDED_MS]
 
 
 def of_work_item(db: sqlite3.Connection, work_item: str) -> list[Claim]:

@@ -34,8 +34,17 @@ def fold(db: sqlite3.Connection, _view: View, op: Op) -> Outcome:
     return Outcome.APPLIED if moved else Outcome.NOTHING
 
 
+def remove(db: sqlite3.Connection, task: str) -> None:
+    """Remove a work item, inside an open transaction; what was written to it here is not published any more."""
+    registers.drop_edits(db, TASK, task, registers.fields_of(db, TASK, task))
+    if registers.published_fields(db, TASK, task):
+        registers.edit(db, TOMBSTONE, task, {_AT: True})
+
+
 def is_removed(db: sqlite3.Connection, task: str) -> bool:
     """Whether a work item was removed after it was last written to, here or by others."""
+    if registers.is_edited(db, TOMBSTONE, task):
+        return True
     removed = registers.reading_of(db, TOMBSTONE, task, _AT)
     if removed is None or registers.is_edited(db, TASK, task):
         return False

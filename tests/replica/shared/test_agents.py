@@ -1,8 +1,11 @@
 """Agents on every machine: whose they are, and what each machine may say of them (8.6)."""
 
+from typing import Final
+
 import pytest
 
 from core.errors import DmpError
+from core.host import AgentStatus
 from core.store import registers
 from crypto.canonical import JsonValue
 from replica.host import agents
@@ -10,7 +13,18 @@ from replica.records.commits import CommitPoint
 from replica.team import commands
 from tests.replica.forge import Forger
 from tests.replica.shared.acts import homes_at, register, types
-from tests.replica.world import World, exchange
+from tests.replica.world import Machine, World, exchange
+
+HELPER: Final = "agent:ada/helper"
+
+
+def status(machine: Machine) -> str | None:
+    return machine.node.host.agent_status(HELPER)
+
+
+def decide(machine: Machine, status: AgentStatus) -> None:
+    with machine.node.store.transaction(CommitPoint.AGENT) as db:
+        agents.decide(db, HELPER, status)
 
 
 def test_an_agent_is_known_everywhere_with_its_status(w: World) -> None:
@@ -54,11 +68,49 @@ def test_an_agent_registered_here_wins_here_over_what_other_machines_publish(w: 
         "address": "agent:ada/helper",
         "displayName": "x",
         "client": "x",
-        "status": "revoked",
+        "status": "pending",
     }
     forger.publish(forger.op("agent", body=row))
     ada.sync()
     assert ada.node.host.agent_status("agent:ada/helper") == "approved"
+
+
+def test_an_agent_that_its_person_revokes_on_another_machine_is_revoked_where_it_was_registered(
+    w: World,
+) -> None:
+    ada, bob = w.team("ada", "bob")
+    desk = w.machine("ada", "desk")
+    w.admit(ada, desk)
+    register(ada, HELPER)
+    exchange(ada, desk, bob)
+    decide(desk, "revoked")
+    exchange(desk, ada, bob)
+    assert [status(each) for each in (ada, desk, bob)] == ["revoked"] * 3
+    assert homes_at(bob, HELPER) == homes_at(ada, HELPER)
+    register(ada, HELPER)
+    exchange(ada, desk, bob)
+    assert [status(each) for each in (ada, desk, bob)] == [
+        "approved"
+    ] * 3  # by a later word of the same person's
+    decide(desk, "revoked")
+    exchange(desk, ada, bob)
+    assert [status(each) for each in (ada, desk, bob)] == ["revoked"] * 3
+
+
+def test_an_agent_that_another_person_calls_revoked_is_not(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    register(ada, HELPER)
+    exchange(ada, bob)
+    forger = Forger(bob)
+    row: dict[str, JsonValue] = {
+        "address": HELPER,
+        "displayName": "x",
+        "client": "x",
+        "status": "revoked",
+    }
+    forger.publish(forger.op("agent", body=row))
+    exchange(ada, rounds=2)
+    assert status(ada) == "approved"
 
 
 def test_agents_of_a_revoked_replica_are_revoked(w: World) -> None:

@@ -1,11 +1,14 @@
 """Work items on every machine: edits that merge, removals, and one making of each id (federation wire 8.C)."""
 
+import pytest
+
+from core.errors import DmpError
 from crypto.canonical import JsonValue
 from replica.host import items
 from replica.records.commits import CommitPoint
 from tests.replica.forge import Forger
 from tests.replica.shared.acts import add_task, edit_task, put_body, task, title_of
-from tests.replica.world import World, exchange
+from tests.replica.world import Machine, World, exchange
 
 
 def test_a_work_item_reaches_every_machine_and_merges_field_by_field(w: World) -> None:
@@ -67,6 +70,44 @@ def test_a_work_item_that_was_removed_is_gone_until_it_is_written_to_again(w: Wo
     found = task(ada, made)
     assert found is not None
     assert (found.title, found.status) == ("Paint the wall", "working")
+
+
+def test_a_work_item_that_is_removed_here_is_gone_at_once_and_then_everywhere(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    made, unheard_of = add_task(ada), add_task(ada)
+    edit_task(ada, unheard_of, title="Nobody knows of it")
+    remove(ada, unheard_of)
+    exchange(ada, bob)
+    assert task(ada, unheard_of) is None
+    assert [entry.body["task"] for entry in ada.chain() if entry.type == "task"] == [made[5:]]  # type: ignore[union-attr, index, call-overload]
+    edit_task(ada, made, title="Not said any more")
+    remove(ada, made)
+    assert task(ada, made) is None
+    with pytest.raises(DmpError):
+        edit_task(ada, made, title="Gone")
+    exchange(ada, bob)
+    assert task(ada, made) is task(bob, made) is None
+    assert ada.chain()[-1].body == {"task": made[5:], "kind": "remove"}  # type: ignore[union-attr]
+
+
+def test_a_work_item_that_is_removed_comes_back_by_an_edit_of_who_had_not_heard_of_that(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    made = add_task(ada)
+    exchange(ada, bob)
+    remove(ada, made)
+    ada.sync()
+    bob.clock.ms += 60_000
+    edit_task(bob, made, status="working")
+    exchange(bob, ada)
+    for each in (ada, bob):
+        found = task(each, made)
+        assert found is not None
+        assert (found.title, found.status) == ("Paint the wall", "working")
+
+
+def remove(machine: Machine, address: str) -> None:
+    with machine.node.store.transaction(CommitPoint.WORK_ITEM) as db:
+        items.remove(db, address)
 
 
 def test_removing_a_work_item_costs_the_same_however_much_it_holds(w: World) -> None:
