@@ -19,6 +19,9 @@ FEWEST: Final = 3
 MOST: Final = 8
 """Replicas of one seed."""
 
+PROLOGUE: Final = ("begin a session", "begin a session")
+"""What comes first, so that there is something to go on with."""
+
 _NEVER_REACHED: Final = frozenset((CommitPoint.CREATED, CommitPoint.FOUNDED, CorePoint.MIGRATE))
 """Commits from before a simulation begins."""
 
@@ -30,13 +33,16 @@ class Act:
     """One thing a machine does, or that happens to it.
 
     `who` is the machine's place among all, `seed` what chooses the rest, `after` the milliseconds since the act
-    before. `crash` is where the machine dies next, once it gets there, and `faults` strike the passes of this act.
+    before. With `pull` the machine syncs first and with `push` afterwards, as people do who read and who write.
+    `crash` is where it dies next, once it gets there, and `faults` strike the passes of this act.
     """
 
     what: str
     who: int
     seed: int
     after: int = 0
+    pull: bool = False
+    push: bool = False
     crash: tuple[str, When] | None = None
     faults: tuple[Fault, ...] = ()
 
@@ -56,7 +62,8 @@ def draw(seed: int) -> Script:
     size = random.randint(FEWEST, MOST - 2)  # two more may join
     names, weights = list(WEIGHTS), list(WEIGHTS.values())
     count = FEWEST_ACTS + random.randrange(10)
-    return Script(seed, size, tuple(_act(random, random.choices(names, weights)[0]) for _ in range(count)))
+    drawn = [*PROLOGUE, *random.choices(names, weights, k=count)]
+    return Script(seed, size, tuple(_act(random, what) for what in drawn))
 
 
 def _act(random: Random, what: str) -> Act:
@@ -64,9 +71,18 @@ def _act(random: Random, what: str) -> Act:
     if random.random() < 0.2:
         crash = random.choice(CRASHES), random.choice(("before", "after"))
     faults: tuple[Fault, ...] = ()
-    if random.random() < 0.35:
+    if random.random() < 0.3:
         faults = tuple(sorted(random.sample(tuple(Fault), random.choice((1, 1, 2, 3)))))
-    return Act(what, random.randrange(840), random.randrange(2**32), _pause(random), crash, faults)
+    return Act(
+        what,
+        random.randrange(840),
+        random.randrange(2**32),
+        _pause(random),
+        random.random() < 0.4,
+        random.random() < 0.4,
+        crash,
+        faults,
+    )
 
 
 def _pause(random: Random) -> int:

@@ -55,14 +55,14 @@ class OwnClock(Clock):
 
 @dataclass
 class Fuse:
-    """Lets a machine die around a commit or a hook: at one that is named, once it gets there."""
+    """Lets a machine die around commits and hooks: at each that is named, once, when it gets there."""
 
-    at: tuple[str, When] | None = None
+    at: set[tuple[str, When]] = field(default_factory=set)
     happened: Callable[[str], None] = lambda _: None
 
     def __call__(self, point: str, when: When) -> None:
-        if self.at == (point, when):
-            self.at = None
+        if (point, when) in self.at:
+            self.at.discard((point, when))
             self.happened(f"crash {point} {when}")
             raise DiedError
 

@@ -1,7 +1,8 @@
 """Acts of mail: every kind of send, answers, closes, reading, and what must be refused."""
 
+from collections.abc import Callable
 from random import Random
-from typing import Final
+from typing import Final, TypeVar
 
 from core.errors import Code, DmpError
 from core.inputs import ReplyInput, Sender, SendInput
@@ -12,6 +13,8 @@ from replica.host import agents, items, principals
 from tests.simulation.machine import SimMachine
 from tests.simulation.registry import NothingError, act
 from tests.simulation.stage import FoundError, Stage
+
+Found = TypeVar("Found")
 
 CHANNELS: Final = ("eng", "ops/night")
 _GATE: Final[dict[str, JsonValue]] = {
@@ -46,24 +49,58 @@ def person(machine: SimMachine) -> Sender:
     return Sender(machine.address, can_decide=True)
 
 
-def session_of(machine: SimMachine) -> Sender:
-    """The live session of a machine."""
+def in_turn(stage: Stage, machine: SimMachine) -> list[SimMachine]:
+    """All machines, from this one on."""
+    at = stage.standing.index(machine)
+    return [*stage.standing[at:], *stage.standing[:at]]
+
+
+def first_with(
+    stage: Stage, machine: SimMachine, find: Callable[[SimMachine], list[Found]]
+) -> tuple[SimMachine, list[Found]]:
+    """The first machine, from this one on, that has what is looked for, and what it has. Raises NothingError."""
+    for each in in_turn(stage, machine):
+        found = find(each)
+        if found:
+            return each, found
+    raise NothingError
+
+
+def mail_of(machine: SimMachine, *, questions: bool) -> list[Message]:
+    """What is in a person's mailbox: the questions that are open here, or all else."""
+    return [
+        each
+        for each in inbox(machine)
+        if each.takes_answer is questions
+        and not (questions and (each.choices is None or machine.node.engine.answer_of(each.id)))
+    ]
+
+
+def session_of(machine: SimMachine) -> list[Sender]:
+    """The live session of a machine, where it has one."""
     attached = machine.node.host.attached
-    if attached is None:
-        raise NothingError
-    return principals.sender(machine.node, attached.session)
+    return [] if attached is None else [principals.sender(machine.node, attached.session)]
 
 
-def agent_of(machine: SimMachine, random: Random) -> Sender:
-    """An approved agent of a machine's person that lives there."""
-    known = [
+def mail_of_session(machine: SimMachine, *, questions: bool) -> list[tuple[Sender, Message]]:
+    """What is in the mailbox of a machine's live session and its work item."""
+    return [
+        (sender, each)
+        for sender in session_of(machine)
+        for each in inbox(machine, *principals.mailboxes(machine.node, sender.address))
+        if each.takes_answer is questions and (not questions or each.choices is not None)
+    ]
+
+
+def agents_of(machine: SimMachine) -> list[str]:
+    """The approved agents of a machine's person that live there."""
+    return [
         each.address
         for each in agents.every(machine.store.db)
-        if each.status == "approved" and each.replica in (None, machine.me)
+        if each.status == "approved"
+        and each.replica in (None, machine.me)
+        and each.address.startswith(f"agent:{machine.handle}/")
     ]
-    if not known:
-        raise NothingError
-    return principals.sender(machine.node, random.choice(known))
 
 
 def tasks(machine: SimMachine) -> list[str]:
@@ -101,7 +138,7 @@ def _several(stage: Stage, machine: SimMachine, random: Random) -> None:
 
 @act("send to a channel", 3)
 def _channel(_: Stage, machine: SimMachine, random: Random) -> None:
-    send(machine, person(machine), [f"channel:{random.choice(CHANNELS)}"], words(random))
+    send(machine, person(machine), [f"channel:{random.choice((*CHANNELS, CHANNELS[0]))}"], words(random))
 
 
 @act("send to a work item", 4)
@@ -115,20 +152,23 @@ def _agent(_: Stage, machine: SimMachine, random: Random) -> None:
     send(machine, person(machine), [pick(random, known)], words(random))
 
 
-@act("send to a session", 1)
-def _session(_: Stage, machine: SimMachine, random: Random) -> None:
-    known = [each.address for each in machine.node.host.sessions_here.every()]
-    send(machine, person(machine), [pick(random, known)], words(random))
+@act("send to a session", 3)
+def _session(stage: Stage, machine: SimMachine, random: Random) -> None:
+    machine, known = first_with(stage, machine, lambda each: each.node.host.sessions_here.every())
+    send(machine, person(machine), [random.choice(known).address], words(random))
 
 
-@act("send from a session", 3)
+@act("send from a session", 5)
 def _from_session(stage: Stage, machine: SimMachine, random: Random) -> None:
-    send(machine, session_of(machine), people(stage, machine, random), words(random))
+    machine, (sender,) = first_with(stage, machine, session_of)
+    send(machine, sender, people(stage, machine, random), words(random))
 
 
 @act("send from an agent", 2)
 def _from_agent(stage: Stage, machine: SimMachine, random: Random) -> None:
-    send(machine, agent_of(machine, random), people(stage, machine, random), words(random))
+    machine, known = first_with(stage, machine, agents_of)
+    sender = principals.sender(machine.node, random.choice(known))
+    send(machine, sender, people(stage, machine, random), words(random))
 
 
 @act("send urgently", 2)
@@ -148,10 +188,17 @@ def _ask(stage: Stage, machine: SimMachine, random: Random) -> None:
     send(machine, person(machine), to, words(random), kind="question", choices=["yes", "no"], blocking=True)
 
 
-@act("ask from a session", 1.5)
+@act("ask from a session", 3)
 def _ask_from_session(stage: Stage, machine: SimMachine, random: Random) -> None:
+    machine, (sender,) = first_with(stage, machine, session_of)
     to = people(stage, machine, random)
-    send(machine, session_of(machine), to, words(random), kind="question", choices=["yes", "no"])
+    send(machine, sender, to, words(random), kind="question", choices=["yes", "no"])
+
+
+@act("ask about a work item", 3)
+def _ask_about(_: Stage, machine: SimMachine, random: Random) -> None:
+    to = [pick(random, tasks(machine))]
+    send(machine, person(machine), to, words(random), kind="question", choices=["yes", "no"])
 
 
 @act("hand off", 1.5)
@@ -176,73 +223,69 @@ def _twice(stage: Stage, machine: SimMachine, random: Random) -> None:
 @act("answer", 7)
 def _answer(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Answer a question of the mailbox, to its sender and perhaps to others."""
-    questions = [message for message in inbox(machine) if message.takes_answer and message.choices]
-    if not questions:
-        raise NothingError
-    question = random.choice(questions)
+    machine, found = first_with(stage, machine, lambda each: mail_of(each, questions=True))
+    question = random.choice(found)
     extra = people(stage, machine, random) if random.random() < 0.3 else []
     to = sorted({question.sender, *extra} - {machine.address}) or [question.sender]
     choice = random.choice(question.choices or ("yes",))
     send(machine, person(machine), to, words(random), kind="answer", replyTo=question.id, choice=choice)
 
 
-@act("answer from a session", 1)
-def _answer_from_session(_: Stage, machine: SimMachine, random: Random) -> None:
-    sender = session_of(machine)
-    boxes = principals.mailboxes(machine.node, sender.address)
-    questions = [each for each in inbox(machine, *boxes) if each.takes_answer and each.choices]
-    if not questions:
-        raise NothingError
-    question = random.choice(questions)
+@act("answer from a session", 4)
+def _answer_from_session(stage: Stage, machine: SimMachine, random: Random) -> None:
+    machine, found = first_with(stage, machine, lambda each: mail_of_session(each, questions=True))
+    sender, question = random.choice(found)
     choice = random.choice(question.choices or ("yes",))
     machine.node.engine.reply(sender, question.id, ReplyInput(words(random), choice=choice))
 
 
 @act("reply", 4)
-def _reply(_: Stage, machine: SimMachine, random: Random) -> None:
-    found = [message for message in inbox(machine) if not message.takes_answer]
-    if not found:
-        raise NothingError
+def _reply(stage: Stage, machine: SimMachine, random: Random) -> None:
+    machine, found = first_with(stage, machine, lambda each: mail_of(each, questions=False))
     machine.node.engine.reply(person(machine), random.choice(found).id, ReplyInput(words(random)))
 
 
-@act("reply to a session", 2)
-def _reply_to_session(_: Stage, machine: SimMachine, random: Random) -> None:
-    found = [each for each in inbox(machine) if each.sender.startswith("run:") and not each.takes_answer]
-    if not found:
-        raise NothingError
+@act("reply to a session", 6)
+def _reply_to_session(stage: Stage, machine: SimMachine, random: Random) -> None:
+    def said(each: SimMachine) -> list[Message]:
+        return [one for one in mail_of(each, questions=False) if one.sender.startswith("run:")]
+
+    machine, found = first_with(stage, machine, said)
     machine.node.engine.reply(person(machine), random.choice(found).id, ReplyInput(words(random)))
 
 
-@act("reply from a session", 1.5)
-def _reply_from_session(_: Stage, machine: SimMachine, random: Random) -> None:
-    sender = session_of(machine)
-    boxes = principals.mailboxes(machine.node, sender.address)
-    found = [message for message in inbox(machine, *boxes) if not message.takes_answer]
-    if not found:
-        raise NothingError
-    machine.node.engine.reply(sender, random.choice(found).id, ReplyInput(words(random)))
+@act("reply from a session", 6)
+def _reply_from_session(stage: Stage, machine: SimMachine, random: Random) -> None:
+    machine, found = first_with(stage, machine, lambda each: mail_of_session(each, questions=False))
+    sender, message = random.choice(found)
+    machine.node.engine.reply(sender, message.id, ReplyInput(words(random)))
 
 
-@act("close", 2)
-def _close(_: Stage, machine: SimMachine, random: Random) -> None:
-    rows = machine.store.db.execute(
-        "SELECT id FROM messages WHERE kind IN ('question', 'handoff') AND origin IS NULL ORDER BY id"
-    )
-    machine.node.engine.close(pick(random, [row[0] for row in rows]), words(random))
+@act("close", 3)
+def _close(stage: Stage, machine: SimMachine, random: Random) -> None:
+    def open_here(each: SimMachine) -> list[str]:
+        query = "SELECT id FROM messages WHERE kind IN ('question', 'handoff') AND origin IS NULL ORDER BY id"
+        asked = [row[0] for row in each.store.db.execute(query).fetchall()]
+        return [one for one in asked if each.node.engine.answer_of(one) is None]
+
+    machine, found = first_with(stage, machine, open_here)
+    machine.node.engine.close(random.choice(found), words(random))
 
 
 @act("read", 3)
-def _read(_: Stage, machine: SimMachine, random: Random) -> None:
-    boxes = [machine.address, *tasks(machine)]
-    found = [each.id for address in boxes for each, _ in machine.node.engine.inbox(address)]
-    machine.node.engine.mark_read(pick(random, found))
+def _read(stage: Stage, machine: SimMachine, random: Random) -> None:
+    def unread(each: SimMachine) -> list[str]:
+        boxes = [each.address, *tasks(each)]
+        return [one.id for address in boxes for one, _ in each.node.engine.inbox(address)]
+
+    machine, found = first_with(stage, machine, unread)
+    machine.node.engine.mark_read(random.choice(found))
 
 
 # What stays on its machine
 
 
-@act("raise a gate", 2)
+@act("raise a gate", 3)
 def _gate(stage: Stage, machine: SimMachine, random: Random) -> None:
     system = Sender(SYSTEM_ADDRESS)
     raised = send(
@@ -258,14 +301,14 @@ def _gate(stage: Stage, machine: SimMachine, random: Random) -> None:
     stage.left[raised.id] = machine.me
 
 
-@act("answer a gate", 2)
+@act("answer a gate", 3)
 def _answer_gate(stage: Stage, machine: SimMachine, random: Random) -> None:
-    gates = [each for each in inbox(machine) if each.takes_answer and isinstance(each.data, dict)]
-    if not gates:
-        raise NothingError
-    gate = random.choice(gates)
-    choice = random.choice(gate.choices or ("approve",))
-    given = ReplyInput(words(random), choice=choice)
+    def gates(each: SimMachine) -> list[Message]:
+        return [one for one in mail_of(each, questions=True) if isinstance(one.data, dict)]
+
+    machine, found = first_with(stage, machine, gates)
+    gate = random.choice(found)
+    given = ReplyInput(words(random), choice=random.choice(gate.choices or ("approve",)))
     answer = machine.node.engine.reply(person(machine), gate.id, given).message
     stage.left[answer.id] = machine.me
 
@@ -288,20 +331,15 @@ def _local_only(stage: Stage, machine: SimMachine, random: Random) -> None:
         for member in team.view.members.values()
         if member.handle != machine.handle and set(team.view.replicas_of(member.handle)) - {machine.me}
     ]
-    to = [f"human:{pick(random, sorted(elsewhere))}"]
-    members: dict[str, JsonValue] = {}
+    to, members = [f"human:{pick(random, sorted(elsewhere))}"], dict[str, JsonValue]()
+    gates = [each.id for each in inbox(machine) if isinstance(each.data, dict)]
+    kept = [i for i, at in sorted(stage.left.items()) if at == machine.me and machine.node.engine.message(i)]
+    replied = random.choice((gates, kept, []))
+    if replied:
+        members["replyTo"] = random.choice(replied)
+    else:
+        to.append(f"agent:{machine.handle}/overseer")
     sender = person(machine)
-    match random.randrange(3):
-        case 0:
-            to.append(f"agent:{machine.handle}/overseer")
-        case 1:
-            members["replyTo"] = pick(
-                random, [each.id for each in inbox(machine) if isinstance(each.data, dict)]
-            )
-        case 2:
-            sent = [i for i, at in sorted(stage.left.items()) if at == machine.me]
-            mine = [i for i in sent if machine.node.engine.message(i) is not None]
-            members["replyTo"] = pick(random, mine)
     try:
         sent_now = send(machine, sender, to, words(random), **members)
     except DmpError as error:

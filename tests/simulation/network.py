@@ -1,5 +1,7 @@
 """The simulated network: one far side, which a partition splits in two that go on apart until they are joined."""
 
+from collections.abc import Collection
+
 from transports.memory import MemoryRemote, MemoryTransport
 
 
@@ -12,6 +14,7 @@ class Network:
         self.main = self._remote()
         self.other: MemoryRemote | None = None
         self.apart: frozenset[str] = frozenset()
+        self._taken: dict[str, list[bytes]] = {}
 
     def _remote(self) -> MemoryRemote:
         self._count += 1
@@ -30,6 +33,24 @@ class Network:
         self.join()
         self.other, self.apart = self._remote(), apart
         _copy(self.main, self.other)
+
+    def remember(self, side: MemoryRemote) -> None:
+        """Keep what a far side holds, some of which it is about to hold no more."""
+        hidden, side.hidden = side.hidden, {}
+        for replica, raws in lanes_of(side).items():
+            kept = self._taken.setdefault(replica, [])
+            kept.extend(raw for raw in raws if raw not in kept)
+        side.hidden = hidden
+
+    def give_back(self, replicas: Collection[str]) -> None:
+        """Withhold nothing any more, and hold again what these replicas once said: nobody else would put it back."""
+        for side in (self.main, self.other):
+            if side is not None:
+                side.hidden.clear()
+        there = lanes_of(self.main)
+        for replica in replicas:
+            new = [raw for raw in self._taken.get(replica, ()) if raw not in there.get(replica, ())]
+            self.main.put(replica, *new)
 
     def join(self) -> None:
         """Bring what was published on either side together."""

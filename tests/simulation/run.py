@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tests.simulation import hostile, mail, team, trouble, work
 from tests.simulation.acts import Script
 from tests.simulation.checks import check
+from tests.simulation.sharing import shared_answers
 from tests.simulation.stage import FoundError, Stage, stage_of
 
 DEEDS = (mail, work, team, trouble, hostile)
@@ -28,7 +29,8 @@ def run(script: Script) -> Outcome:
     """Perform a script, heal the team and check it."""
     stage = stage_of(script)
     try:
-        _perform(stage)
+        with shared_answers():
+            _perform(stage)
     except FoundError as found:
         return Outcome(script, stage.happened, f"{found}")
     except Exception as error:  # noqa: BLE001 - any other exception of the node is a broken promise too

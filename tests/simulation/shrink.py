@@ -10,10 +10,16 @@ def shrink(script: Script, fails: Callable[[Script], bool]) -> Script:
     """Take out of a failing script all that it fails without (delta debugging over its acts)."""
     script = replace(script, acts=tuple(_fewest(script.acts, lambda acts: fails(replace(script, acts=acts)))))
     for at in range(len(script.acts)):
-        for simpler in _simpler(script.acts[at]):
-            tried = replace(script, acts=(*script.acts[:at], simpler, *script.acts[at + 1 :]))
-            if fails(tried):
-                script = tried
+        script = _plainest(script, at, fails)
+    return script
+
+
+def _plainest(script: Script, at: int, fails: Callable[[Script], bool]) -> Script:
+    """Take out of one act all that a script fails without."""
+    for simpler in _simpler(script.acts[at]):
+        tried = replace(script, acts=(*script.acts[:at], simpler, *script.acts[at + 1 :]))
+        if fails(tried):
+            return _plainest(tried, at, fails)
     return script
 
 
@@ -37,6 +43,10 @@ def _without(acts: Sequence[Act], size: int) -> Iterator[Sequence[Act]]:
 
 
 def _simpler(act: Act) -> Iterator[Act]:
+    if act.pull:
+        yield replace(act, pull=False)
+    if act.push:
+        yield replace(act, push=False)
     if act.crash is not None:
         yield replace(act, crash=None)
     for fault in act.faults:
@@ -58,6 +68,7 @@ def as_code(script: Script) -> str:
 
 
 def _act(act: Act) -> str:
+    passes = f"{', pull=True' if act.pull else ''}{', push=True' if act.push else ''}"
     crash = "" if act.crash is None else f", crash={(str(act.crash[0]), act.crash[1])!r}"
     faults = "" if not act.faults else f", faults={tuple(map(str, act.faults))!r}"
-    return f"Act({act.what!r}, who={act.who}, seed={act.seed}, after={act.after}{crash}{faults})"
+    return f"Act({act.what!r}, who={act.who}, seed={act.seed}, after={act.after}{passes}{crash}{faults})"

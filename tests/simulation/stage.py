@@ -1,7 +1,7 @@
 """The stage: a team of machines, one network and one time, on which a script is performed and then healed."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -20,7 +20,7 @@ from replica.home.marker import Marker
 from replica.home.memory import MemoryMarkers
 from replica.host import agents, items
 from replica.records.commits import CommitPoint
-from replica.records.meta import Meta, get
+from replica.records.meta import Meta, get, put
 from replica.sync import Report, SyncPass
 from replica.team import commands
 from replica.team.changes import sign_change
@@ -96,23 +96,32 @@ class Stage:
         self.time.now += act.after
         machine = self.standing[act.who % len(self.standing)]
         if act.crash is not None:
-            machine.fuse.at = act.crash
+            machine.fuse.at.add(act.crash)
         self.faults = act.faults
+        random = Random(act.seed)
+        if act.pull:
+            self._try("pull", machine, lambda: self.sync(machine, random))
+        self._try(act.what, machine, lambda: DEEDS[act.what](self, machine, random))
+        if act.push:
+            self._try("push", machine, lambda: self.sync(machine, random))
+        self.faults = ()
+
+    def _try(self, what: str, machine: SimMachine, deed: Callable[[], object]) -> None:
+        """Do something, of which the machine may die, and which may be refused."""
         try:
-            DEEDS[act.what](self, machine, Random(act.seed))
+            deed()
         except DiedError:
             self.revive(machine)
         except NothingError:
-            self.happened[f"nothing to {act.what}"] += 1
+            self.happened[f"nothing to {what}"] += 1
         except DmpError as error:
-            self.happened[f"refused {act.what}"] += 1
+            self.happened[f"refused {what}"] += 1
             if error.code is Code.UNAVAILABLE:
-                self.happened[f"unavailable {act.what}"] += 1
+                self.happened[f"unavailable {what}"] += 1
         except TransportError:
-            self.happened[f"failed {act.what}"] += 1
+            self.happened[f"failed {what}"] += 1
         else:
-            self.happened[act.what] += 1
-        self.faults = ()
+            self.happened[what] += 1
         self._give_up(machine)
 
     def revive(self, machine: SimMachine) -> None:
@@ -151,13 +160,16 @@ class Stage:
 
     def heal(self) -> None:
         """Mend everything that can be mended, and let everyone sync until nobody has anything left to say."""
+        self.network.give_back(self.dishonest)
         self.network.join()
         for machine in self.machines:
-            machine.fuse.at = None
+            machine.fuse.at.clear()
             machine.clock.skew = 0
         self.time.now = max(self.time.now, self._latest()) + 1_000
         for machine in self.standing:
             machine.node.take_up()
+            with machine.store.transaction(CommitPoint.SYNCED) as db:
+                put(db, Meta.READ_ALL_AT, None)  # a day went by, and each reads every lane whole once more
         for _ in range(ROUNDS):
             before = self.network.main.tip
             for machine in self.standing:
@@ -258,6 +270,7 @@ def stage_of(script: Script) -> Stage:
                 network,
                 fuse,
                 MemoryMarkers(kept=dict(still.markers)),
+                backup=still.image,
             )
         )
     stage.published.update(read_entry(raw).hash for raws in team.lanes.values() for raw in raws)

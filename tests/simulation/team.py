@@ -51,57 +51,79 @@ def newcomer(stage: Stage) -> SimMachine:
     raise NothingError
 
 
-@act("invite and join", 2)
+def admin(stage: Stage, machine: SimMachine, random: Random) -> SimMachine:
+    """This machine where it is an admin's, else mostly one that is."""
+    for each in (machine, *random.sample(stage.standing, len(stage.standing))):
+        team = each.node.team
+        if team is not None and team.view.is_admin(each.me) and random.random() < 0.9:
+            return each
+    return machine
+
+
+def waiting(stage: Stage, machine: SimMachine, random: Random) -> tuple[str, str]:
+    """A machine that waits to be admitted, which asks now where none does yet, and its fingerprint."""
+    printed = {each.me: each.identity.fingerprint for each in stage.machines}
+    if not printed.keys() & set(team_of(machine).view.pending):
+        commands.join(stage.pass_of(newcomer(stage), random), None)
+        stage.sync(machine, random)
+    found = pick(random, sorted(printed.keys() & set(team_of(machine).view.pending)))
+    return found, printed[found]
+
+
+@act("invite and join", 1.5)
 def _invite(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Invite somebody new, who joins at once; who invited admits them in a later pass."""
-    team_of(machine)
+    machine = admin(stage, machine, random)
     new = newcomer(stage)
     code = commands.invite(stage.pass_of(machine, random), new.handle).encode()
     stage.codes.append(code)
     commands.join(stage.pass_of(new, random), code)
 
 
-@act("ask to be admitted", 1)
+@act("ask to be admitted", 0.5)
 def _ask(stage: Stage, _: SimMachine, random: Random) -> None:
     commands.join(stage.pass_of(newcomer(stage), random), None)
 
 
-@act("admit", 2)
+@act("admit", 1.5)
 def _admit(stage: Stage, machine: SimMachine, random: Random) -> None:
-    waiting = pick(random, list(team_of(machine).view.pending))
-    printed = next(each.identity.fingerprint for each in stage.machines if each.me == waiting)
-    commands.admit(stage.pass_of(machine, random), waiting, printed, random.choice((*Role, Role.MEMBER)))
+    machine = admin(stage, machine, random)
+    found, printed = waiting(stage, machine, random)
+    commands.admit(stage.pass_of(machine, random), found, printed, random.choice((*Role, Role.MEMBER)))
 
 
 @act("admit an observer", 1.5)
 def _observer(stage: Stage, machine: SimMachine, random: Random) -> None:
-    team = team_of(machine)
-    waiting = pick(random, list(team.view.pending))
-    printed = next(each.identity.fingerprint for each in stage.machines if each.me == waiting)
-    key = waiting_key(machine.store.db, team, waiting, printed)
-    body = Admit(waiting, key.handle, Role.MEMBER, key.fingerprint, observer=True)
+    machine = admin(stage, machine, random)
+    found, printed = waiting(stage, machine, random)
+    key = waiting_key(machine.store.db, team_of(machine), found, printed)
+    body = Admit(found, key.handle, Role.MEMBER, key.fingerprint, observer=True)
     change(stage, machine, random, lambda: body)
 
 
 @act("revoke", 1.6)
 def _revoke(stage: Stage, machine: SimMachine, random: Random) -> None:
     """End a machine, while its mail and that of others to it may be on their way."""
+    machine = admin(stage, machine, random)
     commands.revoke(stage.pass_of(machine, random), member(machine, random), words(random))
 
 
 @act("make an admin", 1.5)
 def _promote(stage: Stage, machine: SimMachine, random: Random) -> None:
+    machine = admin(stage, machine, random)
     commands.set_role(stage.pass_of(machine, random), member(machine, random), Role.ADMIN)
 
 
 @act("make a member", 1)
 def _demote(stage: Stage, machine: SimMachine, random: Random) -> None:
+    machine = admin(stage, machine, random)
     commands.set_role(stage.pass_of(machine, random), member(machine, random), Role.MEMBER)
 
 
 @act("change hosts", 2)
 def _hosts(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Let a machine deliver for another person too, or no more."""
+    machine = admin(stage, machine, random)
     who = pick(random, sorted(team_of(machine).view.members))
     handle = random.choice(sorted({each.handle for each in stage.machines}))
 
@@ -119,6 +141,7 @@ def _hosts(stage: Stage, machine: SimMachine, random: Random) -> None:
 
 @act("replace the recovery code", 1)
 def _recovery_key(stage: Stage, machine: SimMachine, random: Random) -> None:
+    machine = admin(stage, machine, random)
     seed = random.randbytes(32)
     team_of(machine)
     change(stage, machine, random, lambda: SetRecoveryKey(public_of(seed)))
@@ -144,6 +167,7 @@ def _recover(stage: Stage, _: SimMachine, random: Random) -> None:
 
 @act("name another transport", 0.8)
 def _transport(stage: Stage, machine: SimMachine, random: Random) -> None:
+    machine = admin(stage, machine, random)
     team_of(machine)
     url = f"https://{b64u(random.randbytes(6)).lower().replace('_', '-')}.example/team"
     change(stage, machine, random, lambda: SetTransport(TransportKind.GIT, url))

@@ -9,8 +9,8 @@ from crypto.canonical import JsonValue
 from replica.host import agents, items, principals, raising
 from replica.records.commits import CommitPoint
 from tests.simulation.machine import SimMachine
-from tests.simulation.mail import CHANNELS, pick, tasks, words
-from tests.simulation.registry import NothingError, act
+from tests.simulation.mail import CHANNELS, agents_of, first_with, pick, session_of, tasks, words
+from tests.simulation.registry import act
 from tests.simulation.stage import Stage
 
 _NAMES: Final = ("claude", "gpt")
@@ -40,10 +40,9 @@ def _change(stage: Stage, machine: SimMachine, random: Random) -> None:
         items.edit(db, found, random.choice(changes))
 
 
-@act("begin a session", 5)
-def _begin(_: Stage, machine: SimMachine, random: Random) -> None:
-    if machine.node.host.attached is not None:
-        raise NothingError
+@act("begin a session", 4)
+def _begin(stage: Stage, machine: SimMachine, random: Random) -> None:
+    machine, _ = first_with(stage, machine, lambda each: [1] if each.node.host.attached is None else [])
     here = machine.node.host.sessions_here
     task = pick(random, tasks(machine))
     with machine.store.transaction(CommitPoint.SESSION):
@@ -52,10 +51,9 @@ def _begin(_: Stage, machine: SimMachine, random: Random) -> None:
     machine.attach(made.address)
 
 
-@act("end a session", 2)
-def _end(_: Stage, machine: SimMachine, _random: Random) -> None:
-    if machine.node.host.attached is None:
-        raise NothingError
+@act("end a session", 1.5)
+def _end(stage: Stage, machine: SimMachine, _random: Random) -> None:
+    machine, _ = first_with(stage, machine, session_of)
     machine.detach()
 
 
@@ -69,11 +67,11 @@ def _register(_: Stage, machine: SimMachine, random: Random) -> None:
     node.engine.reply(principals.sender(node, None), gate.id, ReplyInput("", choice="approve"))
 
 
-@act("revoke an agent", 0.5)
-def _revoke(_: Stage, machine: SimMachine, random: Random) -> None:
+@act("revoke an agent", 1)
+def _revoke(stage: Stage, machine: SimMachine, random: Random) -> None:
+    machine, own = first_with(stage, machine, agents_of)
     with machine.store.transaction(CommitPoint.AGENT) as db:
-        own = [each for each in agents.every(db) if each.replica == machine.me and each.status == "approved"]
-        agents.decide(db, pick(random, [each.address for each in own]), "revoked")
+        agents.decide(db, random.choice(own), "revoked")
 
 
 @act("mute an agent", 1)
