@@ -14,10 +14,10 @@ from replica.cli import doc_show
 from replica.cli.context import Cli, group, pass_cli
 from replica.cli.doc_words import (
     STDIO,
+    any_json,
     document_json,
     find_text,
     read_text,
-    revision_json,
     say_what_to_do,
     write_text,
 )
@@ -102,7 +102,7 @@ def put(
             with node.store.transaction(CommitPoint.DOCUMENT) as db:
                 doc_files.remember(db, path, done.document.id, [done.revision])
         made = "Made" if document is None else "Put"
-        _tell(cli, done, f"{made} {done.document.name}: {done.revision}")
+        _tell(cli, node, done, f"{made} {done.document.name}: {done.revision}")
 
 
 @doc.command("edit")
@@ -121,7 +121,7 @@ def edit(cli: Cli, named: str, summary: str) -> None:
         head = document.heads[0].id
         text = _edited(cli, find_text(node, document, head))
         done = documents.put(node, node.address, document.id, Text(text, None, summary), head, "edit")
-        _tell(cli, done, f"Put {document.name}: {done.revision}")
+        _tell(cli, node, done, f"Put {document.name}: {done.revision}")
 
 
 @doc.command("merge")
@@ -183,7 +183,7 @@ def merge(
             if error.field == "body" and file is None and take is None:
                 raise _kept(node, document, text, seen, error) from None
             raise
-        _tell(cli, done, f"Merged {document.name}: {done.revision}")
+        _tell(cli, node, done, f"Merged {document.name}: {done.revision}")
 
 
 @doc.command("revert")
@@ -195,7 +195,7 @@ def revert(cli: Cli, named: str, revision: str, summary: str) -> None:
     """Give a document the text it had in an earlier revision."""
     with cli.acting() as node:
         done = documents.revert(node, named, revision, summary)
-        _tell(cli, done, f"Put {done.document.name}: {done.revision}")
+        _tell(cli, node, done, f"Put {done.document.name}: {done.revision}")
 
 
 @doc.command("set")
@@ -343,14 +343,13 @@ def _kept(node: Node, document: Document, text: str, seen: list[str], error: Dmp
     )
 
 
-def _tell(cli: Cli, done: Put, said: str) -> None:
+def _tell(cli: Cli, node: Node, done: Put, said: str) -> None:
     document = done.document
     if cli.as_json:
-        row = document.revisions.get(done.revision)
         cli.screen.document(
             {
                 "document": document_json(document),
-                "revision": done.revision if row is None else revision_json(row, document.standing(row.id)),
+                "revision": any_json(node, document, done.revision),
                 "changed": done.changed,
                 "gate": None if done.gate is None else message_json(done.gate),
             }

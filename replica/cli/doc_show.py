@@ -6,6 +6,7 @@ from core.errors import conflict
 from crypto.canonical import JsonValue
 from replica.cli.context import Cli, command, pass_cli
 from replica.cli.doc_words import (
+    any_json,
     document_json,
     find_text,
     proposal_json,
@@ -73,7 +74,7 @@ def show(cli: Cli, named: str, revision: str | None, output: str | None) -> None
             cli.screen.document(
                 {
                     "document": document_json(document),
-                    "revision": _any_json(node, document, id_),
+                    "revision": any_json(node, document, id_),
                     "body": text,
                 }
             )
@@ -203,14 +204,6 @@ def _latest(document: Document) -> str:
     if not document.heads:
         raise conflict("doc", f"nothing of {document.name} counts yet; see `dmp doc log` and `dmp doc held`")
     return document.heads[0].id
-
-
-def _any_json(node: Node, document: Document, revision: str) -> JsonValue:
-    row = document.revisions.get(revision)
-    if row is not None:
-        return revision_json(row, document.standing(revision))
-    proposal = doc_proposals.find(node.store.db, revision)
-    return None if proposal is None else proposal_json(node, proposal[1])
 
 
 def _sides(node: Node, document: Document, first: str | None, second: str | None) -> tuple[str | None, str]:

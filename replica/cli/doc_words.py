@@ -79,6 +79,15 @@ def proposal_json(node: Node, revision: Revision) -> dict[str, JsonValue]:
     }
 
 
+def any_json(node: Node, document: Document, revision: str) -> JsonValue:
+    """A revision of a document, or a proposal for it, for programs."""
+    row = document.revisions.get(revision)
+    if row is not None:
+        return revision_json(row, document.standing(revision))
+    proposal = doc_proposals.find(node.store.db, revision)
+    return None if proposal is None else proposal_json(node, proposal[1])
+
+
 def revision_text(node: Node, row: RevisionRow, standing: str) -> str:
     """A revision on one line."""
     who = row.author if row.approved_by is None else f"{row.author}, approved by {row.approved_by}"

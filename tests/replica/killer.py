@@ -21,6 +21,7 @@ OF_A_HOST: Final[set[str]] = {
     CommitPoint.WORK_ITEM,
     CommitPoint.MEMORY,
     CommitPoint.AGENT,
+    CommitPoint.DOCUMENT,
     CommitPoint.SESSION,
     CommitPoint.EFFECT,
 }

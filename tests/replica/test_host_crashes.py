@@ -21,10 +21,11 @@ from core.message import Message, Standing, State
 from core.store.messages import answer_to, insert_message
 from crypto.canonical import JsonValue
 from replica.home.locks import Held
-from replica.host import agents, items, memory, memory_gates, raising
+from replica.host import agents, doc_proposals, documents, items, memory, memory_gates, raising
 from replica.host.attach import Attached
 from replica.node import Node, create, opened
 from replica.records.commits import CommitPoint
+from replica.shared.docs.reading import read
 from replica.shared.memory import proposals
 from tests.replica.killer import OF_A_HOST, KilledError, Killer, When
 from tests.replica.world import Clock
@@ -152,6 +153,17 @@ class Story:
         if known is not None and known.state is proposals.State.OPEN:
             memory_gates.decide(node, known, approve=True)
 
+    def takes_a_change_of_a_document(self, node: Node) -> None:
+        """An agent proposes a change of an accepted document, and its person approves of it."""
+        if read(node.store, node.me).find("guide") is None:
+            documents.create(node, node.address, documents.Text("Rest.\n"), "guide")
+        if (guide := read(node.store, node.me).need("guide")).status != "accepted":
+            documents.describe(node, "guide", status="accepted")
+        if doc_proposals.every(node.store.db) == [] and len(guide.revisions) == 1:
+            documents.put(node, AGENT, "guide", documents.Text("Go on.\n"), None)
+        for proposal in documents.proposals(node):
+            documents.approve(node, proposal.revision.id)
+
     def leaves_mail_behind(self, node: Node) -> None:
         """Another process of hers sends; before the session takes the mail up, it ends."""
         node.host.attached = None
@@ -203,6 +215,7 @@ def tell(root: Path, killer: Killer) -> None:
         story.do(story.closes_a_question)
         story.do(story.decides_what_an_agent_answered)
         story.do(story.keeps_what_an_agent_proposed)
+        story.do(story.takes_a_change_of_a_document)
         story.do(story.leaves_mail_behind)
         check(story, killer)
     finally:
@@ -224,14 +237,17 @@ def check(story: Story, killer: Killer) -> None:
     assert node.engine.members("eng") == (story.task,)
     assert node.engine.voided() == ["m-bad"]
     assert node.engine.open_gates() == []
-    assert len(node.engine.effects_applied()) == 3
+    assert len(node.engine.effects_applied()) == 4
     (kept,) = memory.every(node)
     assert (kept.entry.title, kept.entry.trust) == ("Tabs", "confirmed")
     assert len(kept.entry.revisions) == 1
+    (guide,) = read(node.store, node.me).there()
+    assert (len(guide.revisions), guide.heads[0].author, doc_proposals.every(db)) == (2, AGENT, [])
     bodies = Counter(message.body.split()[0] for _, message in node.engine.inbox("human:ada"))
     assert bodies == {
         "May": 2,
         AGENT: 1,
+        "Change": 1,
         "a": 1,
         "Agents": 1,
         "An": 1,
