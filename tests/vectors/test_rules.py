@@ -26,7 +26,7 @@ SECTIONS = [
     *(f"13.{number}" for number in range(1, 16)),
     *(f"C.{number}" for number in range(1, 9)),
     "E.1",
-    *(f"F.{number}" for number in range(1, 7)),
+    *(f"F.{number}" for number in range(1, 8)),
 ]
 
 

@@ -90,6 +90,8 @@ STEPS: Final[dict[str, tuple[dict[str, Shape], dict[str, Shape]]]] = {
     "workItem": ({"id": text}, {}),
     "agent": ({"address": text}, {}),
     "session": ({"address": text}, {}),
+    "memory": ({"id": text}, {}),
+    "document": ({"id": text}, {}),
     "roster": ({}, {}),
 }
 """The members of each step, required and optional."""
@@ -101,6 +103,7 @@ GIVEN: Final[dict[str, Shape]] = {
     "lanes": _LANES,
     "sealPrivs": mapped(text),
     "muted": listed(text),
+    "memoryPolicy": one_of("ask", "allow"),
     "remote": listed(REMOTE_ROW),
 }
 """The members of the world."""

@@ -8,12 +8,15 @@ from core.message import Via
 from crypto.ed25519 import SEED_BYTES
 from crypto.encoding import unb64u
 from crypto.sealing import SEAL_KEY_BYTES
+from replica.host.config import Policy
 from replica.records.remote import RemoteRow
 from vectors.adapter.federation.given_lines import raw
 from vectors.adapter.given import START, Given
 from vectors.adapter.members import MalformedError, Members
 
-_MEMBERS: Final = ("replica", "lanes", "sealPrivs", "muted", "remote")
+POLICIES: Final[tuple[Policy, ...]] = ("ask", "allow")
+
+_MEMBERS: Final = ("replica", "lanes", "sealPrivs", "muted", "memoryPolicy", "remote")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +35,9 @@ class GivenTeam:
     """The world of the replica.
 
     `lanes` are what teammates published so far; `seal_privates` their private sealing keys, by which what the replica
-    publishes can be opened; `muted` the agents that its owner muted; `remote` the rows of recipients who are homed
-    elsewhere, of messages in its store.
+    publishes can be opened; `muted` the agents that its owner muted; `memory_policy` is what becomes of memory that
+    teammates publish with no person behind it; `remote` are the rows of recipients who are homed elsewhere, of
+    messages in its store.
     """
 
     world: Given
@@ -41,6 +45,7 @@ class GivenTeam:
     lanes: Mapping[str, Sequence[bytes]]
     seal_privates: Mapping[str, bytes]
     muted: Sequence[str]
+    memory_policy: Policy
     remote: Sequence[RemoteRow]
 
     @property
@@ -67,6 +72,7 @@ def read(vector: Members) -> GivenTeam:
         lanes_of(given),
         {name: _key(keys, name, SEAL_KEY_BYTES) for name in keys.names()},
         given.texts("muted"),
+        given.one_of("memoryPolicy", *POLICIES) if "memoryPolicy" in given else "ask",
         [_remote(row) for row in given.objects("remote")],
     )
 

@@ -1,11 +1,13 @@
 """A person's host whose owner rules on waking as a vector says, and which writes down every hook it is called with."""
 
+from dataclasses import replace
+
 from core.host import Limits, WakeError, WakeRuling
 from core.message import Message
 from crypto.canonical import JsonValue
 from replica.home.locks import Held
 from replica.host import agents
-from replica.host.config import Config
+from replica.host.config import Config, MemoryPolicy, Policy
 from replica.host.person import PersonHost
 from replica.host.place import Place
 from replica.node import Node
@@ -121,8 +123,7 @@ class WatchedHost(PersonHost):
             self.sessions_here.end(live, now=self._node.now())
 
 
-def place_of(place: Place, limits: Limits) -> Place:
-    """A place whose owner set these limits."""
-    return Place(
-        place.sessions, place.dispatchers, place.markers, lambda: Config(limits=limits), place.programs
-    )
+def place_of(place: Place, limits: Limits, memory_policy: Policy) -> Place:
+    """A place whose owner set these limits, and what becomes of memory that teammates publish."""
+    config = Config(limits=limits, memory=MemoryPolicy(teammates=memory_policy))
+    return replace(place, config=lambda: config)

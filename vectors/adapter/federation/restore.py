@@ -37,7 +37,9 @@ def restored(given: GivenTeam, clock: Clock) -> tuple[Node, WatchedHost]:
     identity = Identity(replica.id, secrets, timestamp(clock()))
     store = _fresh_store()
     random = Random(given.world.seed).randbytes
-    node = Node(identity, store, place_of(place_in_memory(), given.world.limits), clock, random)
+    node = Node(
+        identity, store, place_of(place_in_memory(), given.world.limits, given.memory_policy), clock, random
+    )
     _remember(node, replica)
     node.host = host = WatchedHost(node, given.world)
     node.engine = Engine(store, host, clock, Ulids(random), node.engine.federation, node.place.dispatchers)

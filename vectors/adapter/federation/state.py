@@ -5,9 +5,11 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from core.store import registers
+from replica.host import memory
 from replica.node import Node
 from replica.shared import runs, tasks
 from replica.shared.bodies import ACTIVITY
+from replica.shared.docs import reading, rows
 from replica.shared.homes import homes
 from replica.shared.kinds import AGENT, TASK
 from replica.team.roster import need_team
@@ -53,10 +55,48 @@ def _binding(db: sqlite3.Connection, session: str) -> Json:
     return {"replica": claim.replica, "contested": False, "workItem": claim.task, "live": claim.live}
 
 
+def _memory(node: Node, step: Members) -> Json:
+    kept = memory.find(node, step.text("id"))
+    if kept is None:
+        return {"exists": False, "fields": {}, "trust": None, "proposed": False}
+    entry = kept.entry
+    return {
+        "exists": entry.is_whole,
+        "fields": dict(entry.values) if entry.is_whole else {},
+        "trust": entry.trust if entry.is_whole else None,
+        "proposed": bool(entry.held),
+    }
+
+
+def _document(node: Node, step: Members) -> Json:
+    found = reading.read(node.store, node.me).documents.get(step.text("id"))
+    if found is None:
+        return {
+            "exists": False,
+            "slug": None,
+            "status": None,
+            "heads": [],
+            "texts": {},
+            "held": [],
+            "waiting": [],
+        }
+    return {
+        "exists": found.is_there,
+        "slug": found.slug,
+        "status": found.status,
+        "heads": sorted(row.id for row in found.heads),
+        "texts": {row.id: rows.body_of(node.store.db, row) for row in found.heads},
+        "held": sorted(row.id for row in found.held),
+        "waiting": sorted(row.id for row in found.waiting),
+    }
+
+
 STEPS: Final[Mapping[str, Callable[[Node, Members], Json]]] = {
     "roster": _roster,
     "homes": _homes,
     "workItem": _work_item,
     "agent": _agent,
     "session": _session,
+    "memory": _memory,
+    "document": _document,
 }

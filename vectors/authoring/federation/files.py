@@ -9,12 +9,14 @@ from vectors.authoring.federation import (
     canonical,
     chains,
     contests,
+    documenting,
     entries,
     following,
     homes,
     keys,
     local_only,
     receiving,
+    remembering,
     reporting,
     rosters,
     seals,
@@ -44,6 +46,8 @@ AREAS: Final[dict[str, list[Json]]] = {
     "settlement": settling.VECTORS,
     "state-merge": reporting.VECTORS,
     "shared-state": sharing.VECTORS,
+    "memory": remembering.VECTORS,
+    "documents": documenting.VECTORS,
 }
 
 CONTESTS: Final = {

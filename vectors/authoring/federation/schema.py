@@ -82,6 +82,8 @@ STEPS: Final[dict[str, tuple[Json, Json]]] = {
     "workItem": ({"id": TEXT}, {}),
     "agent": ({"address": TEXT}, {}),
     "session": ({"address": TEXT}, {}),
+    "memory": ({"id": TEXT}, {}),
+    "document": ({"id": TEXT}, {}),
 }
 
 GIVEN: Final[Json] = {
@@ -89,6 +91,7 @@ GIVEN: Final[Json] = {
     "lanes": _LANES,
     "sealPrivs": map_of(TEXT),
     "muted": list_of(TEXT),
+    "memoryPolicy": one_of("ask", "allow"),
     "remote": list_of(REMOTE_ROW),
 }
 
