@@ -303,7 +303,11 @@ class _Reading:
             if known is not None and known.hash == line.hash:
                 self._improve(line, known)
                 return _Place.KNOWN
-            if known is not None or self._consumed_after(line.prev) is not None:
+            after = self._consumed_after(line.prev)
+            if known is not None or after not in (
+                None,
+                line.hash,
+            ):  # itself, where it is remembered ahead of the head
                 return _Place.RIVAL
         return _Place.BEYOND if line.seq > self._head_seq else _Place.NOWHERE
 

@@ -135,10 +135,11 @@ class SyncPass:
         node, store = self.node, self.node.store
         self.step("asking for news")
         tip = self.transport.refresh()
-        lane = check_chain(node, self.transport)
+        whole = self._is_time_to_read_all()
+        lane = check_chain(node, self.transport, whole=whole)
         mark_published(store, already_there(store.db, lane.present))
         pulled = _Pulled(tip, lane.lacking, settled=True)
-        known, whole = node.team, self._is_time_to_read_all()
+        known = node.team
         unchanged = tip == get(store.db, Meta.TIP) and not whole
         if unchanged and (known is None or not is_stale(store.db, known.view)):
             return pulled

@@ -28,10 +28,14 @@ MAX_RIVALS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """Where two histories of a replica part: from this seq on they say different things."""
+    """Where two histories of a replica part: from this seq on they say different things.
+
+    `end` is where the one ends that is kept here beyond that, since a revocation names it.
+    """
 
     seq: int
     reason: str
+    end: CutPoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +57,11 @@ def is_fork(halt: Halt | None) -> bool:
 
 def forks(db: sqlite3.Connection) -> dict[str, Fork]:
     """Every fork that is known, by replica."""
-    rows = db.execute("SELECT replica, seq, reason FROM forks")
-    return {replica: Fork(seq, reason) for replica, seq, reason in rows}
+    rows = db.execute("SELECT replica, seq, reason, end_seq, end_hash FROM forks")
+    return {
+        replica: Fork(seq, reason, None if end_seq is None else CutPoint(end_seq, end_hash))
+        for replica, seq, reason, end_seq, end_hash in rows
+    }
 
 
 def rivals(db: sqlite3.Connection, replica: str) -> list[Entry]:
@@ -89,7 +96,7 @@ def reread(
             found = read_lane(replica, history, Cursor(), key, wanted=wanted)
             head = found.cursor.head
             if head is not None and (head.seq, head.hash) == (end.after_seq, end.after_hash):
-                along = found
+                along, fork = found, replace(fork, end=end)
                 break
     return Reread(fork, _at(replica, lines, key, fork.seq), along)
 
@@ -136,6 +143,7 @@ def was_read(db: sqlite3.Connection, replica: str, what: str) -> bool:
 def keep(db: sqlite3.Connection, replica: str, found: Reread) -> bool:
     """Remember a fork and what proves it, inside an open transaction; True where that is news."""
     assert found.fork is not None
+    end = found.fork.end
     before, have = forks(db).get(replica), {entry.hash for entry in rivals(db, replica)}
     of_roster = [each for each in found.rivals if each.type == "roster"]
     others = [each for each in found.rivals if each.type != "roster"]
@@ -143,8 +151,8 @@ def keep(db: sqlite3.Connection, replica: str, found: Reread) -> bool:
     if before == found.fork and {each.hash for each in wanted} == have:
         return False
     db.execute(
-        "INSERT OR REPLACE INTO forks (replica, seq, reason) VALUES (?, ?, ?)",
-        (replica, found.fork.seq, found.fork.reason),
+        "INSERT OR REPLACE INTO forks (replica, seq, reason, end_seq, end_hash) VALUES (?, ?, ?, ?, ?)",
+        (replica, found.fork.seq, found.fork.reason, end and end.after_seq, end and end.after_hash),
     )
     db.execute("DELETE FROM rivals WHERE replica = ?", (replica,))
     db.executemany(
@@ -178,18 +186,14 @@ def leave_for(db: sqlite3.Connection, replica: str, along: LaneResult, start: Cu
     return start
 
 
-def ends_of(
-    db: sqlite3.Connection, cuts: Iterable[tuple[str, CutPoint]], known: Mapping[str, Fork]
-) -> dict[str, CutPoint]:
-    """For each forked replica, the end of the history held here that a revocation names; of several the lowest.
+def ends_of(cuts: Iterable[tuple[str, CutPoint]], known: Mapping[str, Fork]) -> dict[str, CutPoint]:
+    """For each forked replica, the end of the history that is kept here, where a revocation still names it.
 
     `cuts` are what all revocations that are held say of their target, whether they stand or not.
     """
-    found: dict[str, CutPoint] = {}
-    for replica, cut in sorted(cuts, key=lambda each: (each[1].after_seq, each[1].after_hash)):
-        fork = known.get(replica)
-        if fork is None or cut.after_seq < fork.seq or replica in found:
-            continue
-        if ops.hash_at(db, replica, cut.after_seq) == cut.after_hash:
-            found[replica] = cut
-    return found
+    said = set(cuts)
+    return {
+        replica: fork.end
+        for replica, fork in known.items()
+        if fork.end is not None and (replica, fork.end) in said
+    }

@@ -18,15 +18,15 @@ STOPPED = subjects.OWN_STOPPED.of()
 PAUSED = subjects.OWN_PAUSED.of()
 
 
-def check_chain(node: Node, transport: Transport) -> LaneReport:
-    """Check the own lane after a refresh.
+def check_chain(node: Node, transport: Transport, *, whole: bool = False) -> LaneReport:
+    """Check the own lane after a refresh, from its start with `whole`.
 
     Raises DmpError `conflict` when this replica has stopped for good, now or earlier.
     """
     db = node.store.db
     stopped = get(db, Meta.STOPPED)
     if stopped is None:
-        report = check_own_lane(db, node.identity, transport)
+        report = check_own_lane(db, node.identity, transport, whole=whole)
         if report.stranger is None:
             return report
         stopped = stop_text(report.stranger)

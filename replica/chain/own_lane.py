@@ -31,16 +31,18 @@ LOOK_BACK: Final = 2_000
 """How many seqs below the published head are compared at most, while teammates have not acknowledged them."""
 
 
-def check_own_lane(db: sqlite3.Connection, identity: Identity, transport: Transport) -> LaneReport:
+def check_own_lane(
+    db: sqlite3.Connection, identity: Identity, transport: Transport, *, whole: bool = False
+) -> LaneReport:
     """Compare the own lane, as the transport's last refresh saw it, with what was signed here.
 
     Reads from the first op that some teammate still has to acknowledge, so that one damaged on its way is
-    published again; from the start when not even the published head is there.
+    published again; from the start with `whole`, and when not even the published head is there.
     """
     published = _published_head(db, identity.replica)
-    since = _first_to_compare(db, published)
+    since = 0 if whole else _first_to_compare(db, published)
     report = _compare(db, identity, transport.lane(identity.replica, since), since, published)
-    if report.stranger is not None or published not in report.lacking:
+    if report.stranger is not None or not since or published not in report.lacking:
         return report
     return _compare(db, identity, transport.lane(identity.replica), 0, published)
 

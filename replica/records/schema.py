@@ -377,6 +377,58 @@ ALTER TABLE settlements ADD COLUMN op TEXT;
 ALTER TABLE early_settles ADD COLUMN op TEXT;
 """
 
+_ROSTER_NEWS = """
+-- What was added to the roster, in order: the opHash of an op, or the fingerprint of a key that claims an id. `changed`
+-- tells that something was taken away, or that another founding is followed. Who holds a fold of what came before takes
+-- in what comes after.
+CREATE TABLE roster_news (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind    TEXT NOT NULL,
+    what    TEXT NOT NULL,
+    replica TEXT,
+    seq     INTEGER
+) STRICT;
+CREATE TRIGGER roster_op_added AFTER INSERT ON ops WHEN NEW.type = 'roster' BEGIN
+    INSERT INTO roster_news (kind, what, replica, seq) VALUES ('op', NEW.hash, NEW.replica, NEW.seq);
+END;
+CREATE TRIGGER roster_op_gone AFTER DELETE ON ops WHEN OLD.type = 'roster' BEGIN
+    INSERT INTO roster_news (kind, what, replica) VALUES ('changed', OLD.hash, OLD.replica);
+END;
+CREATE TRIGGER claim_added AFTER INSERT ON claims BEGIN
+    INSERT INTO roster_news (kind, what, replica) VALUES ('claim', NEW.fingerprint, NEW.replica);
+END;
+CREATE TRIGGER claim_gone AFTER DELETE ON claims BEGIN
+    INSERT INTO roster_news (kind, what, replica) VALUES ('changed', OLD.fingerprint, OLD.replica);
+END;
+CREATE TRIGGER fork_added AFTER INSERT ON forks BEGIN
+    INSERT INTO roster_news (kind, what, replica) VALUES ('changed', NEW.seq, NEW.replica);
+END;
+CREATE TRIGGER fork_gone AFTER DELETE ON forks BEGIN
+    INSERT INTO roster_news (kind, what, replica) VALUES ('changed', OLD.seq, OLD.replica);
+END;
+CREATE TRIGGER rival_added AFTER INSERT ON rivals BEGIN
+    INSERT INTO roster_news (kind, what, replica) VALUES ('changed', NEW.hash, NEW.replica);
+END;
+CREATE TRIGGER rival_gone AFTER DELETE ON rivals BEGIN
+    INSERT INTO roster_news (kind, what, replica) VALUES ('changed', OLD.hash, OLD.replica);
+END;
+CREATE TRIGGER founding_set AFTER INSERT ON meta WHEN NEW.name IN ('founding', 'firm') BEGIN
+    INSERT INTO roster_news (kind, what) VALUES ('changed', NEW.name);
+END;
+CREATE TRIGGER founding_moved AFTER UPDATE ON meta WHEN NEW.name IN ('founding', 'firm') BEGIN
+    INSERT INTO roster_news (kind, what) VALUES ('changed', NEW.name);
+END;
+CREATE TRIGGER founding_gone AFTER DELETE ON meta WHEN OLD.name IN ('founding', 'firm') BEGIN
+    INSERT INTO roster_news (kind, what) VALUES ('changed', OLD.name);
+END;
+"""
+
+_FORK_ENDS = """
+-- The end of the history that was read, where a revocation names one that is known here.
+ALTER TABLE forks ADD COLUMN end_seq INTEGER;
+ALTER TABLE forks ADD COLUMN end_hash TEXT;
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     core.MAILBOXES,
     _FIRST,
@@ -389,4 +441,6 @@ MIGRATIONS: tuple[str, ...] = (
     _DOCS,
     _OBSERVING,
     _SETTLED_BY,
+    _ROSTER_NEWS,
+    _FORK_ENDS,
 )

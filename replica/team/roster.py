@@ -88,7 +88,7 @@ def fold_team(db: sqlite3.Connection, unsigned: Iterable[RosterOp] = ()) -> Team
         return None
     unsigned, claims = list(unsigned), stored_claims(db)
     forked = forks(db)
-    ends = ends_of(db, _cuts(stored), forked)
+    ends = ends_of(_cuts(stored), forked)
     while True:
         void = {replica: fork.seq for replica, fork in forked.items() if replica not in ends}
         view, keys = resolve(founding, claims, [*_counting(db, stored, founding, void), *unsigned])

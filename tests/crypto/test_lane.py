@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypto import judge
-from crypto.chain import Cursor, Head, is_signed
+from crypto.chain import PREV_MISMATCH, Cursor, Head, is_signed
 from crypto.clock import Reading
 from crypto.judge import CUT_MISMATCH, SignatureMemory
 from crypto.lane import History, LaneResult, read_lane, verified_entries
@@ -249,6 +249,19 @@ def test_an_op_that_is_gone_is_told_by_what_follows_it(line: bytes) -> None:
     result = read([*LINES[:2], line, *LINES[3:]])
     assert result.entries == (KEY_OP, SECOND)
     assert (result.stall, result.gap) == (None, Gap(4))
+
+
+def test_an_op_that_is_remembered_ahead_of_the_head_is_no_rival_of_itself_where_those_before_it_are_gone() -> (
+    None
+):
+    """Roster ops count before their chain was read up to them."""
+    remembered = History([*CHAIN[:2], FIFTH])
+    result = read(LINES[4:], at=SECOND, remembered=remembered)
+    assert (result.entries, result.cursor) == ((), cursor(SECOND))
+    assert result.gap == Gap(5)
+    rival = ada.sign(MAIL, body="another story")
+    assert halted(read([*LINES[4:], to_line(rival)], at=SECOND, remembered=remembered)) == (5, PREV_MISMATCH)
+    assert read(LINES[2:], at=SECOND, remembered=remembered).cursor == cursor(SIXTH)
 
 
 def test_junk_with_a_later_seq_is_no_gap() -> None:
