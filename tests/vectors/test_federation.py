@@ -3,7 +3,7 @@
 import pytest
 
 from vectors.authoring.federation.files import FOLDER, contents
-from vectors.runner.federation_shape import STEPS
+from vectors.runner.federation_shape import GIVEN, STEPS, THEN
 from vectors.runner.files import read_vectors
 
 VECTORS = [vector.raw for vector in read_vectors(FOLDER)]
@@ -38,6 +38,12 @@ def test_p8_each_class_of_lines_that_readers_may_differ_on_is_a_vector(ids: list
 
 def test_every_step_is_used() -> None:
     assert set(STEPS) <= {step["op"] for vector in VECTORS for step in vector["when"]}
+
+
+@pytest.mark.parametrize("name", [*STEPS, *GIVEN, *THEN])
+def test_the_page_says_what_each_step_and_member_is(name: str) -> None:
+    page = (FOLDER.parents[1] / "docs" / "vectors.md").read_text(encoding="utf-8")
+    assert f"`{name}`" in page.partition("## Federation vectors")[2]
 
 
 def test_the_files_are_what_their_script_writes() -> None:
