@@ -114,7 +114,9 @@ def shared(machine: SimMachine) -> dict[str, list[object]]:
     for kind in KINDS:
         query = "SELECT subject, field, value, hlc FROM registers WHERE kind = ? ORDER BY subject, field"
         found[kind] = db.execute(query, (kind,)).fetchall()
-    for table in (each for each in fold._TABLES if each != "folded"):  # that is how it was judged, not what it is
+    for table in (
+        each for each in fold._TABLES if each != "folded"
+    ):  # that is how it was judged, not what it is
         found[table] = sorted(db.execute(f"SELECT * FROM {table}").fetchall(), key=repr)
     return found
 
@@ -212,6 +214,11 @@ def _nothing_local_left(ended: Ended) -> None:
             raise FoundError(f"{where} is local-only, and left")
         if message.id in ended.stage.left or message.thread in ended.stage.left:
             raise FoundError(f"{where} is of a thread that never leaves {op.replica}")
+    for replica, entries in ended.lanes.items():
+        for entry in entries:
+            body = entry.body if isinstance(entry, Op) and entry.type == "memory" else None
+            if isinstance(body, dict) and body.get("memory") in ended.stage.left:
+                raise FoundError(f"op {entry.seq} of {replica} is of memory that never leaves it")
     for replica, held in ended.messages.items():
         for message_id, at in ended.stage.left.items():
             if message_id in held and at != replica:

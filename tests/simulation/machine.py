@@ -92,7 +92,7 @@ class FakePrograms:
         self.fuse(point, "after")
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class SimMachine:
     """A machine of one person, with one replica whose store is in memory."""
 

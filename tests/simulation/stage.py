@@ -101,8 +101,9 @@ class Stage:
         random = Random(act.seed)
         if act.pull:
             self._try("pull", machine, lambda: self.sync(machine, random))
-        self._try(act.what, machine, lambda: DEEDS[act.what](self, machine, random))
-        if act.push:
+        if not machine.gone:
+            self._try(act.what, machine, lambda: DEEDS[act.what](self, machine, random))
+        if act.push and not machine.gone:
             self._try("push", machine, lambda: self.sync(machine, random))
         self.faults = ()
 
