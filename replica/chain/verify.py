@@ -16,7 +16,7 @@ from crypto.chain import Cursor
 from crypto.clock import MAX_CLOCK_LEAD_MS
 from crypto.invites import verify_recovery
 from crypto.judge import SignatureMemory
-from crypto.key_claims import MAX_KEY_CLAIMS, key_claims
+from crypto.key_claims import MAX_KEY_CLAIMS, Claim, key_claims
 from crypto.keys import KeyBody
 from crypto.lane import LaneResult, read_lane
 from crypto.op import Unverified, read_line, to_line
@@ -153,8 +153,8 @@ class Verifier:
     def _take_claims(self, lanes: Lanes, found: Verified) -> None:
         """Keep the self-signed key ops of ids whose key is not bound yet.
 
-        Ids that an admission names come first and without limit; of others a pass takes MAX_NEW_IDS, and no
-        more than MAX_WAITING_IDS are kept at a time.
+        The founder and ids that an admission names come first and without limit; of others a pass takes MAX_NEW_IDS,
+        and no more than MAX_WAITING_IDS are kept at a time.
         """
         db = self._store.db
         team = self._reader.read(db)
@@ -162,7 +162,7 @@ class Verifier:
         known: dict[str, set[str]] = {}
         for replica, fingerprint in db.execute("SELECT replica, fingerprint FROM claims"):
             known.setdefault(replica, set()).add(fingerprint)
-        named = {} if team is None else self._named(team)
+        named = self._named(team)
         room = MAX_WAITING_IDS - len(known.keys() - bound)
         fresh: list[tuple[str, str, bytes]] = []
         for replica in sorted(lanes.keys() - bound):
@@ -209,18 +209,24 @@ class Verifier:
                 text = f"{MAX_KEY_CLAIMS} keys or more claim the id {replica}; one at most is its owner's"
                 problems.note(db, problems.Problem(subjects.KEY.of(replica), text))
 
-    def _named(self, team: Team) -> dict[str, set[str]]:
-        """The keys that admissions published by members name, by replica."""
-        named: dict[str, set[str]] = {}
+    def _named(self, team: Team | None) -> dict[str, set[str]]:
+        """The keys of the founder and those that admissions name whose publishers stood at them, by replica."""
+        db, named = self._store.db, dict[str, set[str]]()
+        founder, fingerprint = get(db, Meta.FOUNDER), get(db, Meta.FOUNDER_FINGERPRINT)
+        if founder is not None and fingerprint is not None:
+            named[founder] = {fingerprint}
+        if team is None:
+            return named
         for op in stored_roster_ops(self._store.db):
-            if isinstance(op.body, Admit) and op.replica in team.view.members:
+            if isinstance(op.body, Admit) and team.view.standing(op.replica, op.seq):
                 named.setdefault(op.body.replica, set()).add(op.body.fingerprint)
         return named
 
     def _bind_recovered(self, team: Team, lanes: Lanes) -> bool:
-        """Keep the recovery that decides which of several announced keys is a replica's; True where there is one.
+        """Keep the recovery that decides what a replica's key is, and that key; True where there is one.
 
-        The chain of an undecided id is not read, so the recovery has to be looked for at its beginning (2.4).
+        The chain of an undecided id is not read, so the recovery has to be looked for at its beginning (2.4). Nor are
+        all keys kept that are announced, but nobody can crowd out who holds the recovery code.
         """
         db = self._store.db
         undecided = sorted(lanes.keys() - team.keys.keys())
@@ -234,15 +240,26 @@ class Verifier:
                 op = RosterOp.of(claim.roster_op, claim.fingerprint)
                 if not _proves_recovery(team, pubs, op, claim.key):
                     continue
-                folded = fold_team(db, [op])
-                member = None if folded is None else folded.view.members.get(replica)
-                if member is not None and member.fingerprint == claim.fingerprint:
-                    with self._store.transaction(CommitPoint.CLAIMED):
+                with self._store.transaction(CommitPoint.CLAIMED):
+                    db.execute("SAVEPOINT recovery")
+                    if self._lets_in(op, claim):
                         ops.insert(db, claim.roster_op)
                         ops.set_position(db, replica, ops.Position(claim.fingerprint, Cursor()))
                         raise_roster_version(db)
-                    return True
+                        return True
+                    db.execute("ROLLBACK TO recovery")
         return False
+
+    def _lets_in(self, op: RosterOp, claim: Claim) -> bool:
+        """Whether a recovery lets in its publisher, whose key is kept to see it, inside an open transaction."""
+        db = self._store.db
+        db.execute(
+            "INSERT OR IGNORE INTO claims (replica, fingerprint, line) VALUES (?, ?, ?)",
+            (op.replica, claim.fingerprint, to_line(claim.op)),
+        )
+        folded = fold_team(db, [op])
+        member = None if folded is None else folded.view.members.get(op.replica)
+        return member is not None and member.fingerprint == claim.fingerprint
 
     def _pin_founding(self, lanes: Lanes, now_ms: int) -> bool:
         """Follow a founding when exactly one can be meant, and keep the roster ops of its founder (4.5).

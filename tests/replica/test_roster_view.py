@@ -1,9 +1,18 @@
 """What replicas make of recoveries and of changes of hosts (federation wire 5.12, 5.15, 9.1)."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
 from crypto.invites import public_of, recovery_code, recovery_proof, recovery_seed
-from crypto.roster.bodies import Action, Recover, SetHosts, SetRecoveryKey
+from crypto.op import to_line
+from crypto.roster.bodies import Action, Recover, Role, SetHosts, SetRecoveryKey
+from replica.chain import verify
 from replica.records.commits import CommitPoint
 from replica.team import commands
+from tests.crypto.publisher import Publisher
+from tests.replica.shared.acts import view_of
 from tests.replica.test_team import rival_claim
 from tests.replica.world import Machine, World, exchange
 
@@ -42,6 +51,56 @@ def test_who_holds_the_recovery_code_lets_itself_in_everywhere(w: World) -> None
         assert team.view.is_admin(lost.me)
         assert team.view.members[lost.me].recovered
         assert team.view.replicas_of("ada") == tuple(sorted((ada.me, lost.me)))
+
+
+@contextmanager
+def crowded(w: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """More ids that wait to be admitted than are kept, all of which come before the ids of honest machines."""
+    for number in range(6):
+        stranger = Publisher(f"aaa-{number:08x}", fill=9)
+        w.remote.put(stranger.replica, to_line(stranger.key_op()))
+    with monkeypatch.context() as patch:
+        patch.setattr(verify, "MAX_WAITING_IDS", 4)
+        yield
+
+
+def test_k6_strangers_cannot_crowd_out_who_holds_the_recovery_code(
+    w: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = w.machine("ada")
+    code = commands.found_team(ada.pass_(), "Orchard").recovery_code
+    assert code is not None
+    bob = w.machine("bob")
+    w.admit(ada, bob)
+    lost = w.machine("ada", "new")
+    with crowded(w, monkeypatch):
+        exchange(ada, bob)
+        assert bob.count("claims") == 2 + 4
+        commands.join(lost.pass_(), None)
+        say(lost, recovery(lost, view_of(ada).team_id, code))
+        exchange(ada, bob)
+    for machine in (ada, bob):
+        assert view_of(machine).is_admin(lost.me)
+
+
+def test_k6_strangers_cannot_crowd_out_the_founder_nor_whom_a_revoked_admin_had_admitted(
+    w: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, bob = w.team("ada", "bob")
+    commands.set_role(ada.pass_(), bob.me, Role.ADMIN)
+    exchange(ada, bob)
+    dee = w.machine("dee")
+    w.admit(bob, dee)
+    exchange(ada, dee)
+    commands.revoke(ada.pass_(), bob.me, "left")
+    late = w.machine("late")
+    code = commands.invite(ada.pass_(), "late").encode()
+    with crowded(w, monkeypatch):
+        commands.join(late.pass_(), code)
+    ada.sync()
+    with crowded(w, monkeypatch):
+        late.sync()
+    assert view_of(late).members.keys() == view_of(ada).members.keys() == {ada.me, dee.me, late.me}
 
 
 def test_of_two_keys_for_one_id_the_one_that_proves_the_recovery_code_is_its_key(w: World) -> None:
