@@ -5,13 +5,15 @@ from pathlib import Path
 import pytest
 
 from core.errors import Code, DmpError
+from crypto.op import to_line
 from crypto.roster.bodies import Admit, Role
-from replica.chain.verify import MAX_WAITING_IDS
+from replica.chain import verify
 from replica.node import create, opened
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, put
 from replica.team import commands
 from replica.team.changes import sign_change
+from tests.crypto.publisher import Publisher
 from tests.replica.forge import Forger
 from tests.replica.world import Machine, World, exchange
 from transports.memory import MemoryRemote, MemoryTransport
@@ -239,16 +241,18 @@ def test_a_big_team_is_known_at_once_to_whoever_joins_it(w: World) -> None:
     assert len(others) == 12
 
 
-def test_k6_ids_made_by_the_thousand_are_kept_up_to_a_cap_and_stop_nobody(w: World, tmp_path: Path) -> None:
+def test_k6_ids_made_by_the_thousand_are_kept_up_to_a_cap_and_stop_nobody(
+    w: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ada, bob = w.team("ada", "bob")
-    line = rival_claim(tmp_path, "flood-00000000")
-    for number in range(MAX_WAITING_IDS + 300):
-        replica = f"flood-{number:08x}"
-        w.remote.put(replica, line.replace(b"flood-00000000", replica.encode()))
+    monkeypatch.setattr(verify, "MAX_WAITING_IDS", 12)
+    for number in range(40):
+        stranger = Publisher(f"flood-{number:08x}", fill=9)
+        w.remote.put(stranger.replica, to_line(stranger.key_op()))
     ada.send("human:bob", "through the flood")
     exchange(ada, bob)
     assert bob.bodies() == ["through the flood"]
-    assert bob.count("claims") <= MAX_WAITING_IDS + 2
+    assert bob.count("claims") == 2 + 12
 
 
 @pytest.mark.parametrize("replica", ["..-0000000a", "-x-0000000a", "--upload-pack-0000000a", "Bob-0000000a"])
