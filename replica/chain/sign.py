@@ -7,7 +7,9 @@ rows; a crash after it leaves an op that the next pass publishes as it is.
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from core.store.messages import message_by_id
@@ -29,8 +31,8 @@ MAX_STATE_ENTRIES: Final = 500
 MAX_STATE_BYTES: Final = 512 * 1024
 """JSON of the entries of one state op: sealed to as many as may read it, it still fits an op."""
 
-ROWS_AT_A_TIME: Final = 64
-"""Outbox rows signed in one transaction, so that senders are not kept waiting."""
+OPS_AT_A_TIME: Final = 64
+"""Ops signed in one transaction, so that senders are not kept waiting."""
 
 TOO_LARGE: Final = "invalid: the message does not fit an op"
 
@@ -43,35 +45,33 @@ def sign_outbox(node: Node, team: Team) -> int:
     while outbox.waiting(node.store.db):
         announcements: list[Announcement] = []
         with node.store.transaction(CommitPoint.SIGNED) as db:
-            rows = outbox.first(db, ROWS_AT_A_TIME)
-            for group in _groups(rows):
+            rows = outbox.first(db, MAX_STATE_ENTRIES)
+            for group in islice(_groups(rows), OPS_AT_A_TIME):
                 signed += _sign_group(db, node, team, group, announcements)
-            outbox.remove(db, [row.id for row in rows])
+                outbox.remove(db, [row.id for row in group])
         announce(node.engine, announcements)
     return signed
 
 
 def _groups(rows: Sequence[outbox.Row]) -> Iterator[list[outbox.Row]]:
-    """Each mail row alone; neighbouring state rows for the same readers together, in order, as many as fit."""
-    group: list[outbox.Row] = []
-    size = 0
+    """Each mail row alone; of the state rows between two of them those for the same readers together, in their order,
+    as many as fit an op (9.E2). A report of mail sent here never comes before that mail."""
+    groups: dict[tuple[str, ...], list[outbox.Row]] = {}
+    sizes: Counter[tuple[str, ...]] = Counter()
     for row in rows:
+        if row.kind is not outbox.Kind.STATE:
+            yield from groups.values()
+            groups.clear()
+            sizes.clear()
+            yield [row]
+            continue
         added = len(json.dumps(row.content))
-        fits = (
-            group
-            and row.kind is outbox.Kind.STATE
-            and group[0].kind is outbox.Kind.STATE
-            and group[0].readers == row.readers
-            and len(group) < MAX_STATE_ENTRIES
-            and size + added <= MAX_STATE_BYTES
-        )
-        if group and not fits:
-            yield group
-            group, size = [], 0
-        group.append(row)
-        size += added
-    if group:
-        yield group
+        if row.readers in groups and sizes[row.readers] + added > MAX_STATE_BYTES:
+            yield groups.pop(row.readers)
+            del sizes[row.readers]
+        groups.setdefault(row.readers, []).append(row)
+        sizes[row.readers] += added
+    yield from groups.values()
 
 
 def _sign_group(

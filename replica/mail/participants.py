@@ -3,10 +3,22 @@
 import sqlite3
 
 from core.engine import Engine
+from core.errors import not_found
 from core.message import Message
 from core.participation import participates
 from replica.addresses import SYSTEM_ADDRESS
 from replica.records import remote
+
+
+def need_participant(
+    db: sqlite3.Connection, engine: Engine, message: Message, origin: str, joined: Message
+) -> None:
+    """Check that the sender of a message takes part in the one it joins. Raises DmpError `not-found` on `replyTo`.
+
+    What it says does not tell whether that message is here.
+    """
+    if not takes_part(db, engine, message, origin, joined):
+        raise not_found("replyTo", "the sender takes no part in the message it replies to")
 
 
 def takes_part(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from core.answering import store_answer
 from core.delivering import deliver
-from core.errors import Code, DmpError, forbidden, not_found
+from core.errors import Code, DmpError, forbidden
 from core.guardrails import PausedError, check_breaker, is_over_quota
 from core.inputs import Sender
 from core.message import Delivery, Message, Via, thread_order
@@ -32,7 +32,7 @@ from replica.mail.carried import Carried, UnreadError, carried
 from replica.mail.local_only import refuse_local_only
 from replica.mail.notices import Announcement, announce
 from replica.mail.opened import Contents
-from replica.mail.participants import takes_part
+from replica.mail.participants import need_participant
 from replica.mail.payloads import MailTarget
 from replica.mail.placing import is_home, placed
 from replica.mail.settlement import answer_arrived, has_room, question_arrived
@@ -135,8 +135,8 @@ class Receiver:
         authorize(host, Sender(message.sender))
         # 4. Participation
         joined = replied or root
-        if joined is not None and not takes_part(db, self.node.engine, message, origin, joined):
-            raise not_found("replyTo", "the sender takes no part in the message it replies to")
+        if joined is not None:
+            need_participant(db, self.node.engine, message, origin, joined)
         # 5. Validate as received
         validate_received(host, message, replied)
         limit, amount = self.node.host.config.quotas.recipients, len(mail.targets)

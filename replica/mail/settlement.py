@@ -10,13 +10,14 @@ from typing import Final
 from core.answering import answer_deliveries, choose, supersede
 from core.errors import DmpError
 from core.message import Message, Standing
-from core.participation import participates
 from core.received import validate_received
 from core.store.messages import answers_to, insert_message, message_by_id, set_standing
 from core.timestamp import timestamp
 from replica.chain.clock import take_reading
 from replica.mail.notices import Announcement, notice
+from replica.mail.participants import need_participant
 from replica.mail.payloads import Settle
+from replica.mail.refusals import queue_refusal
 from replica.node import Node
 from replica.quoting import quoted
 from replica.records import problems, subjects
@@ -77,13 +78,14 @@ def question_arrived(db: sqlite3.Connection, node: Node, question: Message) -> N
     for answer in answers_to(db, question.id):
         try:
             validate_received(engine.host, answer.as_sent(), question)
-            fits = participates(db, engine.host, engine.federation, answer.sender, question)
-        except DmpError:
-            fits = False
-        if not fits:
+            if answer.origin is not None:
+                need_participant(db, engine, answer, answer.origin, question)
+        except DmpError as refused:
             set_standing(db, answer.id, Standing.CANDIDATE)  # the settler has the last word
-        elif found is None:
-            found = answer
+            if answer.origin is not None:
+                queue_refusal(db, node, answer.id, answer.origin, str(refused))
+        else:
+            found = found or answer
     if found is not None:
         choose(db, question.id, found.id, standing=Standing.PENDING, others=Standing.CANDIDATE)
         answer_deliveries(db, engine.federation, question, node.now())
@@ -123,10 +125,13 @@ def _settle(
 ) -> bool:
     """Make the settler's choice the answer, every other a reply, and the deliveries answered."""
     federation = node.engine.federation
+    named = message_by_id(db, answer_id)
+    if named is not None and all(each.id != answer_id for each in answers_to(db, question.id)):
+        return False  # it is here, and no answer to this question: nothing follows from it (9.F5)
     before = db.execute("SELECT answer, op FROM settlements WHERE question = ?", (question.id,)).fetchone()
     if before is not None and before[0] != answer_id:
         _note_two_ways(db, node, question.id, question.origin, before[1], op)
-    is_new_close = closed is not None and message_by_id(db, answer_id) is None
+    is_new_close = closed is not None and named is None
     if is_new_close and not has_room(db, question.id, question.origin or node.me):
         return False
     db.execute(
@@ -138,7 +143,7 @@ def _settle(
         supersede(db, question.id)
         insert_message(db, _close(db, node, question, answer_id, closed))
     elif not choose(db, question.id, answer_id, standing=Standing.ACCEPTED, others=Standing.SUPERSEDED):
-        return False  # it waits for its answer; one that never was an answer to this question changes nothing
+        return False  # it waits for its answer
     answer_deliveries(db, federation, question, node.now())
     return True
 

@@ -124,7 +124,7 @@ def test_documents_of_a_host(run: Run, town: Town) -> None:
     assert (closed["closed"], closed["choice"]) == ("Gone.", None)
 
     session = run(zoe, "session", "start")["session"]
-    assert session.keys() == {"address", "task", "live", "replica", "startedAt", "endedAt"}
+    assert session.keys() == {"address", "task", "live", "waitingOn", "replica", "startedAt", "endedAt"}
     assert run(zoe, "session", "list") == {"sessions": [session]}
     assert run(zoe, "session", "end", session["address"]) == {"session": session, "wasLive": False}
 

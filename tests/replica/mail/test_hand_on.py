@@ -294,3 +294,24 @@ def test_a_replica_that_never_ran_a_work_item_takes_none_of_its_mail_over(team: 
     exchange(bob, ada)
     assert held(bob) == ["mind the roses"]
     assert (ada.row(sent).state, ada.row(sent).homes) == ("held", (bob.me,))
+
+
+def test_an_observer_hands_nothing_on(w: World, team: list[Machine]) -> None:
+    """What it says is believed nowhere, so what waits on it for a work item stays there."""
+    ada, bob, _ = team
+    eve = w.machine("eve")
+    code = commands.invite(ada.pass_(), "eve", observer=True)
+    commands.join(eve.pass_(), code.encode())
+    exchange(ada, bob, eve)
+    free = "task:t-0000bb"
+    waiting = eve.send(free, "nobody homes it")
+    with ada.node.store.transaction(CommitPoint.WORK_ITEM) as db:
+        registers.edit(db, "task", free, {"title": "Weed", "assignee": "human:bob", "status": "ready"})
+    exchange(ada, bob)
+    sessions = bob.node.host.sessions_here
+    with bob.node.store.transaction(CommitPoint.SESSION):
+        sessions.begin(sessions.make(bob.node.random, free, None, now=bob.node.now()))
+    exchange(bob, eve, bob)
+    assert not [entry for entry in eve.chain() if entry.type in ("mail", "state")]
+    assert eve.node.engine.deliveries(waiting.id)[0].state is State.HELD
+    assert eve.count("outbox") == 0
