@@ -16,7 +16,7 @@ from crypto.canonical import JsonValue
 from crypto.clock import Reading
 from crypto.keys import Secrets
 from crypto.op import ZERO_HASH, Op, make_op
-from crypto.roster.bodies import CutPoint
+from crypto.roster.bodies import CutPoint, Role
 from crypto.roster.view import Cut, View
 from replica.chain.outcome import Verdict
 from replica.records import ops
@@ -83,6 +83,13 @@ bodies: st.SearchStrategy[tuple[str, JsonValue]] = st.one_of(
             ),
             st.fixed_dictionaries(
                 {
+                    "kind": st.just("resolve"),
+                    "run": st.sampled_from(RUNS),
+                    "replica": st.sampled_from(HANDLES),
+                }
+            ),
+            st.fixed_dictionaries(
+                {
                     "kind": st.just("replica"),
                     "build": st.just("b"),
                     "device": st.just("d"),
@@ -120,6 +127,8 @@ def made(view: View, drawn: Sequence[tuple[int, int, int, tuple[str, JsonValue]]
     for who, ms, counter, (type_, body) in sorted(drawn, key=lambda each: each[:3]):
         replica = names[HANDLES[who]]
         seq = seqs[replica] = seqs.get(replica, 1) + 1
+        if isinstance(body, dict) and body.get("kind") == "resolve":
+            body = body | {"replica": names[str(body["replica"])]}
         found.append(
             make_op(
                 replica=replica,
@@ -201,6 +210,41 @@ def test_a_cut_leaves_what_the_ops_before_it_come_to(
     without = cut(view, "cy", after)
     counting = [op for op in ordered if op.seq <= after or not op.replica.startswith("cy-")]
     assert folded(shuffled, view, without) == folded(counting, without)
+
+
+@settings(max_examples=50, deadline=None)
+@given(drawn=said, data=st.data(), after=st.integers(1, 6))
+def test_rosters_that_come_and_go_while_ops_arrive_leave_no_trace(
+    view: View, drawn: list[tuple[int, int, int, tuple[str, JsonValue]]], data: st.DataObject, after: int
+) -> None:
+    (bob,) = (each for each in view.members.values() if each.handle == "bob")
+    rosters = st.sampled_from(
+        [
+            view,
+            cut(view, "ada", after),  # who alone is an admin
+            cut(view, "bob", after),
+            replace(view, members={**view.members, bob.replica: replace(bob, observer=True)}),
+            replace(
+                view, members={**view.members, bob.replica: replace(bob, role=Role.ADMIN, hosts=("cy",))}
+            ),
+        ]
+    )
+    ordered = made(view, drawn)
+    store = Store.open(IN_MEMORY, MIGRATIONS)
+    try:
+        for op in data.draw(st.permutations(ordered)):
+            known = data.draw(rosters)
+            if fold.is_stale(store.db, known):
+                fold.refold(store, known, "now")
+            with store.transaction("applied") as db:
+                ops.insert(db, op)
+                fold.apply(db, known, op)
+        last = data.draw(rosters)
+        if fold.is_stale(store.db, last):
+            fold.refold(store, last, "now")
+        assert state(store.db, last) == folded(ordered, last)
+    finally:
+        store.close()
 
 
 def test_what_a_process_folds_that_has_not_heard_of_a_cut_is_folded_anew(view: View) -> None:
