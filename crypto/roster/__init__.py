@@ -8,8 +8,7 @@ contest at once (`cases`).
 
 Every answer is a function of a set, so it does not depend on the order in which ops arrived. `growing` keeps the
 fold of the ops so far and takes in one more without folding all of them again; nothing else keeps state. A replica
-and an audit give `fold` all ops at once, each time something was added: two thousand take less than a tenth of a
-second. To take in one op after another is for whoever holds many rosters for long, as a relay does.
+holds one for as long as it runs; an audit, and a change that is to be judged before it is signed, fold all ops at once.
 """
 
 from crypto.roster.claims import resolve

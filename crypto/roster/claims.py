@@ -8,7 +8,7 @@ decides: it is given every claim, binds a replica to a key where it lets it in, 
 the ops of the chain this key signed.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from crypto.keys import KeyBody
@@ -29,20 +29,35 @@ class Claim(Protocol):
 
 def resolve(
     found: str, claims: Mapping[str, Iterable[Claim]], ops: Iterable[RosterOp], *, relay: bool = False
-) -> tuple[View, dict[str, KeyBody]]:
+) -> tuple[View, Mapping[str, KeyBody]]:
     """Fold the verified roster ops of every claimed chain, and say which key each replica has.
 
     A replica is left out of the second part while its id is disputed. `found` is the opHash of the pinned
     founding. A relay's fold never pauses. Raises FoundingError if the founding is not among `ops`.
     """
-    keys = {replica: _by_fingerprint(each) for replica, each in claims.items()}
+    keys = {replica: by_fingerprint(each) for replica, each in claims.items()}
     view = fold_claims(found, ops, keys, relay=relay)
-    decided = {
-        replica: key
-        for replica, announced in keys.items()
-        if (key := _decided(view, replica, announced)) is not None
-    }
-    return view, decided
+    return view, DecidedKeys(view, keys)
+
+
+class DecidedKeys(Mapping[str, KeyBody]):
+    """The key of each replica whose key is decided in a view, of those that are announced."""
+
+    def __init__(self, view: View, announced: Mapping[str, Mapping[str, KeyBody]]) -> None:
+        self._view = view
+        self._announced = announced
+
+    def __getitem__(self, replica: str) -> KeyBody:
+        key = _decided(self._view, replica, self._announced.get(replica, {}))
+        if key is None:
+            raise KeyError(replica)
+        return key
+
+    def __iter__(self) -> Iterator[str]:
+        return (replica for replica in self._announced if replica in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def recovery_keys(found: Collection[RosterOp]) -> set[str]:
@@ -51,7 +66,7 @@ def recovery_keys(found: Collection[RosterOp]) -> set[str]:
     return pubs | {op.body.pub for op in found if isinstance(op.body, SetRecoveryKey)}
 
 
-def _by_fingerprint(claims: Iterable[Claim]) -> dict[str, KeyBody]:
+def by_fingerprint(claims: Iterable[Claim]) -> dict[str, KeyBody]:
     """The announced keys by fingerprint; of two key ops with the same keys, the one of the smaller hash."""
     ordered = sorted(claims, key=lambda claim: claim.hash, reverse=True)
     return {claim.key.fingerprint: claim.key for claim in ordered}

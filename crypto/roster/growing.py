@@ -4,21 +4,21 @@ Ops mostly arrive in fold order, and most of them touch no removal. Such an op i
 rest of this file says when that is enough; whenever it might not be, the removals are decided afresh, and where
 that changes what was walked over, the walk begins again. Ops that belong further back are folded with all others,
 at once for as many as have come when the view is read. What comes out is always what a fold of the whole set comes to.
-`fold` is a roster that begins with all its ops; no command of `dmp` adds to one yet.
+`fold` is a roster that begins with all its ops.
 
 An op that comes last in fold order gives nobody a right at an earlier op. So it changes nothing that was decided
 before, unless it is a removal that affects an earlier one, or adds a link that lets some removal reach another.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from crypto.roster.bodies import Admit, Found, Role, SetRole, is_known
-from crypto.roster.ops import RosterOp, fold_order
+from crypto.roster.ops import Key, RosterOp, fold_order
 from crypto.roster.reach import Reach
 from crypto.roster.removals import Decisions, decide
 from crypto.roster.rights import Kind, Removal
-from crypto.roster.summary import view_of
+from crypto.roster.summary import Summary
 from crypto.roster.view import View
 from crypto.roster.walk import Claims, Walk, charter_of, removal
 
@@ -40,18 +40,20 @@ class GrowingRoster:
         if founding is None:
             raise FoundingError("the founding this team is known by is not among its roster ops")
         self._founding = founding
-        self._claims = claims
+        self._claims = {replica: dict(keys) for replica, keys in claims.items()}
         self._relay = relay
         self._view: View | None = None
+        self._summary: Summary | None = None
+        """What the walk came to, if it was written down since it began."""
         self._fold(ops)
 
     @property
     def view(self) -> View:
         """What the roster comes to."""
-        if self._behind:
+        if self._behind or self._stale:
             self._fold([*self._ops, *self._behind])
-        if self._view is None:
-            self._view = view_of(
+        if self._summary is None:
+            self._summary = Summary(
                 self._charter,
                 self._ops,
                 self._removals,
@@ -59,7 +61,26 @@ class GrowingRoster:
                 self._walk,
                 relay=self._relay,
             )
+        if self._view is None:
+            self._view = self._summary.view()
         return self._view
+
+    @property
+    def ops(self) -> Sequence[RosterOp]:
+        """Every op that was added, but for those that gave way to another at their seq."""
+        return (*self._ops, *self._behind)
+
+    def announce(self, replica: str, key: Key) -> None:
+        """Add a key that is announced for a replica; one that was before changes nothing."""
+        known = self._claims.setdefault(replica, {})
+        if known.get(key.fingerprint) == key:
+            return
+        first, known[key.fingerprint] = not known, key
+        self._view = None
+        if not first or replica in self._named:
+            self._stale = True
+        elif self._summary is not None:
+            self._summary.announce(replica)
 
     def add(self, op: RosterOp) -> None:
         """Add a verified op; one that was added before changes nothing."""
@@ -75,6 +96,7 @@ class GrowingRoster:
             return
         self._places[place] = op
         self._ops.append(op)
+        self._name(op)
         if first is None and is_known(op.body):
             self._first[op.replica, op.key] = op.seq
         self._append(op)
@@ -82,9 +104,15 @@ class GrowingRoster:
     def _fold(self, ops: Iterable[RosterOp]) -> None:
         """Begin again with these ops."""
         self._ops = list(fold_order(self._founding, ops))
+        self._stale = False
+        """Whether a key was announced that may change what was walked over."""
         self._behind: list[RosterOp] = []
         """Ops that do not come last: they are folded with all others once somebody looks."""
         self._places = {(op.replica, op.seq, op.key): op for op in self._ops}
+        self._named: set[str] = set()
+        """The replicas that these ops are of, or about."""
+        for op in self._ops:
+            self._name(op)
         self._charter = charter_of(self._founding, self._claims, self._ops)
         self._first = self._charter.first
         self._removals = [found for found in map(removal, self._ops) if found is not None]
@@ -96,6 +124,12 @@ class GrowingRoster:
         self._reach = Reach(self._charter, self._ops)
         self._accepted = self._decide()
         self._rewalk(self._ops)
+
+    def _name(self, op: RosterOp) -> None:
+        self._named.add(op.replica)
+        about = getattr(op.body, "replica", None)
+        if about is not None:
+            self._named.add(about)
 
     def _append(self, op: RosterOp) -> None:
         """Take in the op that is last in fold order."""
@@ -111,6 +145,10 @@ class GrowingRoster:
         elif self._removals and not self._leaves_removals_alone(op):
             self._decide_again()
         self._step(op)
+        if self._summary is not None and not self._summary.follow(
+            op, removing, accepted=op.hash in self._accepted
+        ):
+            self._summary = None
 
     def _keep(self, removing: Removal) -> None:
         if removing.kind is Kind.ALL:
@@ -171,6 +209,7 @@ class GrowingRoster:
     # Deciding, and walking again where that changes what was walked over
 
     def _decide_again(self) -> None:
+        self._summary = None
         self._accept(self._decide())
 
     def _decide(self) -> dict[str, Removal]:
@@ -204,6 +243,7 @@ class GrowingRoster:
         return self._acted.get(each.target, 0) > each.after_seq or self._reach.bars_a_grant(each)
 
     def _rewalk(self, ops: Iterable[RosterOp]) -> None:
+        self._summary = None
         self._walk = Walk(self._charter, self._accepted.values())
         self._acted: dict[str, int] = {}
         for op in ops:

@@ -1,6 +1,6 @@
 """Why a roster op has no effect, and the bounded list of those that people should hear of."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
@@ -77,27 +77,44 @@ def op_subject(op: RosterOp) -> str:
     return f"op:{op.replica}:{op.seq}"
 
 
-def notes_on(
-    ops: Iterable[RosterOp], ignored: Mapping[str, Ignored], let_in: Iterable[str]
-) -> tuple[Note, ...]:
-    """Note the ignored ones among ops in fold order, and how many more there are than may be noted."""
-    known = frozenset(let_in)
-    counts: dict[str | None, int] = {}
-    notes: list[Note] = []
-    for op in ops:
-        reason = ignored.get(op.hash)
+class Notes:
+    """The notes on ops that were ignored, in the order of the ops, and how many more there are than may be noted.
+
+    `let_in` are the replicas that were ever let in: each has room of its own.
+    """
+
+    def __init__(self, let_in: Collection[str]) -> None:
+        self._let_in = let_in
+        self._counts: dict[str | None, int] = {}
+        self._notes: list[Note] = []
+        self._publishers: set[str] = set()
+        self._shown: tuple[Note, ...] | None = None
+
+    def add(self, op: RosterOp, reason: Ignored | None) -> None:
+        """Take in the next op, and why it was ignored if it was."""
         if reason is None or reason in _REPEATS:
-            continue
-        group = op.replica if op.replica in known else None
-        counts[group] = counts.get(group, 0) + 1
-        if counts[group] <= MAX_NOTES:
+            return
+        self._shown = None
+        self._publishers.add(op.replica)
+        group = op.replica if op.replica in self._let_in else None
+        self._counts[group] = self._counts.get(group, 0) + 1
+        if self._counts[group] <= MAX_NOTES:
             text = f"The roster op of {op.replica} at seq {op.seq} has no effect: {reason.value}."
-            notes.append(Note(op_subject(op), text, op.replica, op.seq))
-    for group, count in counts.items():
-        if count > MAX_NOTES:
-            whose = group or "replicas that were never admitted"
-            subject = f"roster:{group}" if group else "roster"
-            notes.append(
-                Note(subject, f"{count - MAX_NOTES} more roster ops of {whose} have no effect.", group)
-            )
-    return tuple(notes)
+            self._notes.append(Note(op_subject(op), text, op.replica, op.seq))
+
+    def has_any(self, replica: str) -> bool:
+        """Whether any op of a replica was noted, or counted."""
+        return replica in self._publishers
+
+    def shown(self) -> tuple[Note, ...]:
+        """All of them as they are now."""
+        if self._shown is None:
+            self._shown = (*self._notes, *self._more())
+        return self._shown
+
+    def _more(self) -> Iterator[Note]:
+        for group, count in self._counts.items():
+            if count > MAX_NOTES:
+                whose = group or "replicas that were never admitted"
+                text = f"{count - MAX_NOTES} more roster ops of {whose} have no effect."
+                yield Note(f"roster:{group}" if group else "roster", text, group)

@@ -3,13 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from crypto.clock import Reading
 from crypto.invites import verify_invite
-from crypto.roster.bodies import CutPoint, Role, SetTransport
+from crypto.keys import person_part
+from crypto.roster.bodies import Attestation, CutPoint, Role, SetTransport
 from crypto.roster.notes import Ignored, Note
 from crypto.roster.ops import Key, RosterOp
 from crypto.roster.rights import HostCut
+
+FREE_SEATS: Final = 3
+"""People a team may have without a licence."""
 
 
 class Decision(StrEnum):
@@ -96,6 +101,7 @@ class View:
     name: str
     founder: str
     members: Mapping[str, Member]
+    """In no order to be relied upon."""
     revoked: Mapping[str, Cut]
     resolution: Mapping[str, Decision]
     """By op hash, what became of every removal."""
@@ -111,6 +117,14 @@ class View:
     """In fold order of what was dismissed."""
     transport: SetTransport
     legacy_closed: bool
+    legacy_deadline_ms: int
+    """When any member may close the window in which unsigned logs count."""
+    attested: tuple[Attestation, ...]
+    """What is vouched for of unsigned logs."""
+    unannounced: tuple[Attestation, ...]
+    """Of these, whose replicas have announced no key."""
+    granted: tuple[str, ...]
+    """Every handle that was ever given, in the order of the first time."""
     ignored: Mapping[str, Ignored]
     """By op hash, every op without effect and why."""
     problems: tuple[Note, ...]
@@ -119,6 +133,38 @@ class View:
     forks: Mapping[str, int] = field(default_factory=dict)
     """Replicas that signed two histories, each with the seq from which on none of them counts. Whoever reads chains
     says so; a fold cannot see it."""
+
+    @property
+    def seats(self) -> int:
+        """How many people a team may have by its licence (federation wire 5.38).
+
+        No key is known here that a licence could be signed with, so every one reads as none. Nothing is refused for
+        the lack of a seat: the number is shown, as others may count it.
+        """
+        return FREE_SEATS
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Those who take a seat, first come first (federation wire 5.38)."""
+        counted = {
+            handle
+            for member in self.members.values()
+            if not member.observer
+            for handle in (member.handle, *member.hosts)
+        }
+        if not self.legacy_closed:
+            counted.update(person_part(each.replica) for each in self.unannounced)
+        return tuple(handle for handle in self.granted if handle in counted)
+
+    @property
+    def covered(self) -> tuple[str, ...]:
+        """Those for whom there is a seat."""
+        return self.people[: self.seats]
+
+    def covers(self, replica: str) -> bool:
+        """Whether a member's seat is there: an observer needs none, and whom it hosts does not count."""
+        member = self.members.get(replica)
+        return member is not None and (member.observer or member.handle in self.covered)
 
     def is_member(self, replica: str) -> bool:
         """Whether a replica is admitted and not revoked; observers are members too."""

@@ -14,6 +14,7 @@ from crypto.invites import invite_id, verify_recovery
 from crypto.keys import person_part, team_id
 from crypto.roster.bodies import (
     Admit,
+    Attestation,
     Body,
     CloseLegacy,
     Dismiss,
@@ -150,6 +151,10 @@ class Walk:
         self.invites: dict[str, tuple[OpenInvite, str]] = {}
         self.transport = SetTransport(TransportKind.GIT)
         self.legacy_closed = False
+        self.attested: tuple[Attestation, ...] = ()
+        """What is vouched for of unsigned logs, by the founding and by whoever closed the window."""
+        self.people: dict[str, None] = {}
+        """Every handle that was given, by the first time."""
         self.recovery_pub = charter.recovery_key()
         self.recovery_used: set[str] = set()
         self.licenses: list[tuple[str, str]] = []
@@ -260,7 +265,7 @@ class Walk:
             case OpenInvite():
                 return self._invite(op, body)
             case CloseLegacy():
-                return self._close_legacy(op)
+                return self._close_legacy(op, body)
             case SetHosts():
                 return self._hosts(op, body)
             case Recover():
@@ -275,7 +280,14 @@ class Walk:
         founder = Holder(op.replica, handle, (), False, op.key, op.hlc, first_tier=Tier.FOUNDER)
         founder.grant(op.position, admin=True)
         self.holders[op.replica] = founder
+        assert isinstance(op.body, Found)
+        self.attested = op.body.legacy
+        self._give(handle, *(person_part(each.replica) for each in op.body.legacy))
         return None
+
+    def _give(self, *handles: str) -> None:
+        for handle in handles:
+            self.people.setdefault(handle)
 
     def _admit(self, op: RosterOp, admit: Admit) -> Ignored | None:  # federation wire 5.13, in its order
         if not self.charter.claims.get(admit.replica):
@@ -300,6 +312,8 @@ class Walk:
         holder = Holder(admit.replica, admit.handle, hosts, admit.observer, admit.fingerprint, since=op.hlc)
         holder.grant(op.position, admin=admit.role is Role.ADMIN)
         self.holders[admit.replica] = holder
+        if not admit.observer:
+            self._give(admit.handle, *hosts)
         return None
 
     def _role(self, op: RosterOp, change: SetRole) -> Ignored | None:
@@ -330,7 +344,7 @@ class Walk:
         self.invites[invite.id] = invite, op.replica
         return None
 
-    def _close_legacy(self, op: RosterOp) -> Ignored | None:
+    def _close_legacy(self, op: RosterOp, closing: CloseLegacy) -> Ignored | None:
         standing = self.standing(op)
         elapsed_ms = op.hlc.ms - self.charter.founding.hlc.ms
         if standing is not Standing.ADMIN and not (
@@ -340,6 +354,7 @@ class Walk:
         if self.legacy_closed:
             return Ignored.ALREADY_CLOSED
         self.legacy_closed = True
+        self.attested += closing.entries
         return None
 
     def _hosts(self, op: RosterOp, change: SetHosts) -> Ignored | None:  # federation wire 5.12
@@ -348,7 +363,7 @@ class Walk:
             if target is not None and op.hash in self._accepted:
                 dropped = [handle for handle in target.hosts if handle not in change.hosts]
                 target.host_cuts += [HostCut(handle, change.cut.after_seq) for handle in dropped]
-                target.hosts = change.hosts
+                self._host(target, change.hosts)
             return None
         if self.standing(op) is not Standing.ADMIN:
             return Ignored.NO_RIGHT
@@ -358,8 +373,13 @@ class Walk:
             return Ignored.REVOKED
         if not set(target.hosts) <= set(change.hosts):
             return Ignored.HOSTS_CUT_MISSING
-        target.hosts = change.hosts
+        self._host(target, change.hosts)
         return None
+
+    def _host(self, target: Holder, handles: tuple[str, ...]) -> None:
+        target.hosts = handles
+        if not target.observer:
+            self._give(*handles)
 
     def _recover(self, op: RosterOp) -> Ignored | None:  # federation wire 5.15, in its order
         if op.replica in self.holders:
@@ -379,6 +399,7 @@ class Walk:
         holder = Holder(op.replica, key.handle, (), False, op.key, op.hlc, first_tier=Tier.RECOVERED)
         holder.grant(op.position, admin=True)
         self.holders[op.replica] = holder
+        self._give(key.handle)
         return None
 
     def _settings(self, op: RosterOp, body: Body) -> Ignored | None:

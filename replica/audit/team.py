@@ -7,7 +7,7 @@ does for a replica, so chains are walked here without the cuts that the roster s
 from later ops, and never an op out of the fold.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -34,7 +34,7 @@ class Team:
     """A team, the keys the roster decided, and the walks that went into it, made without any cut."""
 
     view: View
-    keys: dict[str, KeyBody]
+    keys: Mapping[str, KeyBody]
     walked: dict[str, Walked]
 
 

@@ -30,7 +30,7 @@ from replica.quoting import quoted
 from replica.records import ops, problems, subjects
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put, raise_roster_version
-from replica.team.roster import Team, TeamReader, fold_team, stored_roster_ops
+from replica.team.roster import Team, TeamReader, fold_team
 from transports.base import Line
 
 Lanes: TypeAlias = Mapping[str, Sequence[bytes]]
@@ -217,7 +217,7 @@ class Verifier:
             named[founder] = {fingerprint}
         if team is None:
             return named
-        for op in stored_roster_ops(self._store.db):
+        for op in self._reader.ops(self._store.db):
             if isinstance(op.body, Admit) and team.view.standing(op.replica, op.seq):
                 named.setdefault(op.body.replica, set()).add(op.body.fingerprint)
         return named
@@ -232,7 +232,7 @@ class Verifier:
         undecided = sorted(lanes.keys() - team.keys.keys())
         if not undecided:
             return False
-        pubs = recovery_keys(stored_roster_ops(db))
+        pubs = recovery_keys(self._reader.ops(db))
         for replica in undecided:
             for claim in key_claims(replica, lanes[replica]):
                 if claim.roster_op is None:
@@ -359,7 +359,7 @@ class Verifier:
         cut = team.view.revoked.get(replica)
         said = {
             op.body.cut
-            for op in stored_roster_ops(self._store.db)
+            for op in self._reader.ops(self._store.db)
             if isinstance(op.body, Revoke) and op.body.replica == replica
         }
         others = sorted(said, key=lambda each: (each.after_seq, each.after_hash))

@@ -5,22 +5,26 @@ All of it is derived from key claims and verified roster ops, by the pure functi
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from core.errors import Code, DmpError
+from crypto.canonical import parse
+from crypto.clock import Reading
 from crypto.key_claims import Claim, key_claims
-from crypto.keys import KeyBody
-from crypto.op import Op, read_entry
-from crypto.roster.bodies import CutPoint, Revoke
-from crypto.roster.claims import resolve
+from crypto.keys import KeyBody, parse_key_body
+from crypto.op import Op
+from crypto.roster.bodies import CutPoint, Revoke, read_body
+from crypto.roster.claims import DecidedKeys, by_fingerprint, resolve
+from crypto.roster.fold import FoundingError
+from crypto.roster.growing import GrowingRoster
 from crypto.roster.ops import RosterOp
 from crypto.roster.view import View
 from replica.chain.forks import ends_of, forks, rivals
 from replica.quoting import quoted
 from replica.records import ops
-from replica.records.meta import Meta, get, roster_version
+from replica.records.meta import Meta, get
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,40}")
 _DEVICE_SHOWN: Final = 40
@@ -62,19 +66,97 @@ class Team:
 
 
 class TeamReader:
-    """Folds the roster when something was added to it, and remembers the result until then."""
+    """The team as the store has it: what was added since it was read last is taken in, and the rest remembered."""
 
     def __init__(self) -> None:
-        self._seen: tuple[int, str | None, str | None] | None = None
         self._team: Team | None = None
+        self._growing: _Growing | None = None
+        self._last: _News | None = None
 
     def read(self, db: sqlite3.Connection) -> Team | None:
         """The team, or None while no founding is followed."""
-        now = (roster_version(db), get(db, Meta.FOUNDING), get(db, Meta.FIRM))
-        if now != self._seen:
-            self._team = fold_team(db)
-            self._seen = now
+        since = 0 if self._last is None else self._last[0]
+        rows: list[_News] = db.execute(
+            "SELECT id, kind, what, replica, seq FROM roster_news WHERE id >= ? ORDER BY id", (since,)
+        ).fetchall()
+        if rows and rows[0] == self._last:
+            if len(rows) == 1:
+                return self._team
+            added = rows[1:]
+        else:
+            added = []  # nothing was read yet, or it was never committed
+        if self._team is None or self._growing is None or not added or not self._growing.take_in(db, added):
+            self._begin(db)
+        else:
+            view, keys = self._growing.read()
+            self._team = Team(self._team.founding, self._team.firm, view, keys)
+        self._last = rows[-1] if rows else None
         return self._team
+
+    def ops(self, db: sqlite3.Connection) -> Sequence[RosterOp]:
+        """Every verified roster op, whether it counts or not, in no order to be relied upon."""
+        self.read(db)
+        return stored_roster_ops(db) if self._growing is None else self._growing.ops
+
+    def _begin(self, db: sqlite3.Connection) -> None:
+        """Read all that is stored. Where somebody signed two histories, it takes several folds to say what counts."""
+        founding, self._growing, self._team = get(db, Meta.FOUNDING), None, None
+        if founding is None or forks(db):
+            self._team = fold_team(db)
+            return
+        claims = {replica: by_fingerprint(each) for replica, each in stored_claims(db).items()}
+        try:
+            roster = GrowingRoster(founding, stored_roster_ops(db), claims)
+        except FoundingError:
+            return
+        self._growing = _Growing(roster, claims)
+        self._team = Team(founding, get(db, Meta.FIRM) == "1", *self._growing.read())
+
+
+_News: TypeAlias = tuple[int, str, str, str, int | None]
+"""A row of what was added: its id, its kind, the opHash or fingerprint, the replica, and an op's seq."""
+
+
+class _Growing:
+    """The fold of what was read so far, and the keys that were announced."""
+
+    def __init__(self, roster: GrowingRoster, claims: dict[str, dict[str, KeyBody]]) -> None:
+        self._roster = roster
+        self._claims = claims
+
+    def take_in(self, db: sqlite3.Connection, added: Sequence[_News]) -> bool:
+        """Take in what was added; False where something was taken away, so that all has to be read anew."""
+        if any(kind not in ("op", "claim") for _, kind, _, _, _ in added):
+            return False
+        for _, kind, fingerprint, replica, _ in added:
+            if kind == "claim":
+                key = _stored_key(db, replica, fingerprint)
+                if key is None:
+                    return False
+                self._announce(replica, key)
+        for _, kind, _, replica, seq in added:
+            if kind == "op":
+                assert seq is not None
+                op = _stored_op(db, replica, seq)
+                if op is None:
+                    return False  # another process took it away meanwhile
+                self._roster.add(op)
+        return True
+
+    @property
+    def ops(self) -> Sequence[RosterOp]:
+        """Every op that was read."""
+        return self._roster.ops
+
+    def _announce(self, replica: str, key: KeyBody) -> None:
+        # The one before stays as it is: views that were given out hold it.
+        self._claims[replica] = {**self._claims.get(replica, {}), key.fingerprint: key}
+        self._roster.announce(replica, key)
+
+    def read(self) -> tuple[View, Mapping[str, KeyBody]]:
+        """What it comes to."""
+        view = self._roster.view
+        return view, DecidedKeys(view, self._claims.copy())
 
 
 def fold_team(db: sqlite3.Connection, unsigned: Iterable[RosterOp] = ()) -> Team | None:
@@ -142,12 +224,38 @@ def stored_claims(db: sqlite3.Connection) -> dict[str, list[Claim]]:
     return claims
 
 
+_OPS: Final = """
+SELECT ops.line, ops.replica, ops.seq, ops.hash, cursors.fingerprint FROM ops JOIN cursors USING (replica)
+"""
+
+
 def stored_roster_ops(db: sqlite3.Connection) -> list[RosterOp]:
     """Every verified roster op, each with the fingerprint of the key that signed its chain."""
-    fingerprints = {name: position.fingerprint for name, position in ops.positions(db).items()}
-    found = []
-    for replica, line in ops.roster_lines(db):
-        op = read_entry(line)
-        assert isinstance(op, Op)
-        found.append(RosterOp.of(op, fingerprints[replica]))
-    return found
+    rows = db.execute(_OPS + "WHERE ops.type = 'roster' ORDER BY ops.replica, ops.seq")
+    return [_read_op(*row) for row in rows]
+
+
+def _stored_op(db: sqlite3.Connection, replica: str, seq: int) -> RosterOp | None:
+    row = db.execute(_OPS + "WHERE ops.replica = ? AND ops.seq = ?", (replica, seq)).fetchone()
+    return None if row is None else _read_op(*row)
+
+
+def _read_op(line: bytes, replica: str, seq: int, op_hash: str, fingerprint: str) -> RosterOp:
+    """A roster op from the canonical line that was verified before it was stored, and not again here."""
+    entry = parse(line.decode()).value
+    assert isinstance(entry, dict)
+    return RosterOp(
+        replica, seq, Reading.parse(str(entry["hlc"])), op_hash, read_body(entry.get("body")), fingerprint
+    )
+
+
+def _stored_key(db: sqlite3.Connection, replica: str, fingerprint: str) -> KeyBody | None:
+    """The key of a claim that was judged before it was stored, and not again here."""
+    row = db.execute(
+        "SELECT line FROM claims WHERE replica = ? AND fingerprint = ?", (replica, fingerprint)
+    ).fetchone()
+    if row is None:
+        return None
+    entry = parse(row[0].decode()).value
+    assert isinstance(entry, dict)
+    return parse_key_body(entry.get("body"))

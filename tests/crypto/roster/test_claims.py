@@ -37,7 +37,7 @@ def names(of: StubClaim, role: Role = Role.MEMBER) -> Admit:
     return admit(BOB, role, fingerprint=of.key.fingerprint)
 
 
-def resolved(claims: Claims, *ops: RosterOp) -> tuple[View, dict[str, KeyBody]]:
+def resolved(claims: Claims, *ops: RosterOp) -> tuple[View, Mapping[str, KeyBody]]:
     return resolve(FOUNDING.hash, claims, [FOUNDING, *ops])
 
 

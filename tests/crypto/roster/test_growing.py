@@ -1,12 +1,13 @@
 """A roster that grows op by op comes, at each step, to what a fold of the whole set comes to."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypto.roster import Decision, FoundingError, GrowingRoster, fold
+from crypto.roster import Decision, FoundingError, GrowingRoster, Key, fold
 from crypto.roster.bodies import Body, SetHosts
 from crypto.roster.ops import RosterOp, fold_order
 from crypto.roster.walk import Walk
@@ -55,6 +56,41 @@ def test_a_view_need_not_be_read_at_every_step(pile: list[RosterOp], data: st.Da
     for op in data.draw(st.permutations(pile)):
         roster.add(op)
     assert roster.view == fold(FOUNDING.hash, pile, KEYS)
+
+
+@settings(max_examples=100, deadline=None)
+@given(piles() | quarrels(10), st.data())
+def test_keys_that_are_announced_between_ops(pile: list[RosterOp], data: st.DataObject) -> None:
+    """Before the ops they are for, or after them; and rivals for an id that has one."""
+    announced: list[RosterOp | tuple[str, Key]] = [
+        (replica, key) for replica, keys in CLAIMS.items() for key in keys.values()
+    ]
+    rival = replace(KEYS[BOB], fingerprint="FP-rival")
+    ops, claims = [FOUNDING], dict[str, dict[str, Key]]()
+    roster = GrowingRoster(FOUNDING.hash, ops, claims)
+    for each in data.draw(st.permutations([*pile, *announced, (BOB, rival)])):
+        if isinstance(each, RosterOp):
+            ops.append(each)
+            roster.add(each)
+        else:
+            replica, key = each
+            claims.setdefault(replica, {})[key.fingerprint] = key
+            roster.announce(replica, key)
+        if data.draw(st.booleans()):
+            assert roster.view == GrowingRoster(FOUNDING.hash, ops, claims).view
+    assert roster.view == GrowingRoster(FOUNDING.hash, ops, claims).view
+
+
+@settings(max_examples=50, deadline=None)
+@given(piles() | quarrels(10))
+def test_a_view_that_was_given_out_stays_as_it_was(pile: list[RosterOp]) -> None:
+    roster = GrowingRoster(FOUNDING.hash, [FOUNDING], CLAIMS)
+    seen = []
+    for count, op in enumerate(pile, 1):
+        roster.add(op)
+        seen.append((count, roster.view))
+    for count, view in seen[::7]:
+        assert view == fold(FOUNDING.hash, [FOUNDING, *pile[:count]], KEYS)
 
 
 def test_who_is_let_in_by_the_handle_of_a_member_who_had_revoked_it_before_is_judged_anew() -> None:
