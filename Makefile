@@ -2,12 +2,14 @@
 # make demo    the whole story: two hosts, one git branch, one audited chain
 # make test    lint, types, import rules and tests
 # make bench   speed, as ratios in one run
+# make simulate teams of replicas through bad networks, clocks and crashes (SEEDS=10000 for a day's run)
 # make mutants small faults in the host core, each of which a vector must catch
 
 PYTHON ?= python3
 BIN := .venv/bin
+SEEDS ?= 300
 
-.PHONY: setup demo test lint bench mutants lock
+.PHONY: setup demo test lint bench simulate mutants lock
 
 setup: .venv/.installed
 
@@ -32,6 +34,9 @@ lint: setup
 
 bench: setup
 	$(BIN)/python -m tests.bench
+
+simulate: setup
+	$(BIN)/python -m tests.simulation --seeds $(SEEDS)
 
 mutants: setup
 	$(BIN)/python -m vectors.mutants
