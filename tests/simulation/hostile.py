@@ -1,4 +1,535 @@
 """Acts of hostile replicas and branch writers: what they may do with their own keys and what they can reach.
 
 Each adds the replica that broke the rules to `stage.dishonest`: nothing is promised to it, nor about what it says.
+Whoever can push needs no key for some of them, and then nobody is to blame.
 """
+
+from functools import cache
+from random import Random
+from typing import Any, Final
+
+from core.message import Message
+from crypto.acks import Acks, sign_acks
+from crypto.canonical import JsonValue, parse
+from crypto.clock import Reading
+from crypto.encoding import b64u
+from crypto.op import Op, Unverified, make_op, read_entry, read_line, to_line
+from crypto.roster.bodies import Action, Admit, CutPoint, Revoke, Role, SetHosts, SetRole
+from replica.host import items
+from replica.node import make_identity
+from replica.team import commands
+from tests.replica.odd import bent
+from tests.simulation.machine import SimMachine, new_machine
+from tests.simulation.mail import words
+from tests.simulation.registry import NothingError, act
+from tests.simulation.stage import Stage
+from tests.simulation.team import admin, newcomer
+from tests.simulation.team import team_of as ready_team
+from tests.simulation.villain import Villain, fall, lane, rewritten, villain
+
+_WEIGHT: Final = 0.8
+_HOUR: Final = 3_600_000
+
+
+def messages(machine: SimMachine) -> list[Message]:
+    """What a machine holds."""
+    rows = machine.store.db.execute("SELECT id FROM messages ORDER BY id").fetchall()
+    found = (machine.node.engine.message(row[0]) for row in rows)
+    return [each for each in found if each is not None]
+
+
+def some(found: list[Any], random: Random) -> Any:
+    if not found:
+        raise NothingError
+    return random.choice(found)
+
+
+# With a key of one's own
+
+
+@act("hostile: forge a sender", _WEIGHT)
+def _forge(stage: Stage, machine: SimMachine, random: Random) -> None:
+    by = villain(stage, machine, random)
+    to, other = by.victim(), random.choice(by.others())
+    sender = random.choice(
+        [
+            other.address,
+            f"agent:{other.handle}/claude",
+            f"agent:{by.machine.handle}/unheard-of",
+            "agent:dispatch",
+            "run:r-0000aa",
+            "task:t-0000aa",
+            "human:nobody",
+        ]
+    )
+    by.publish(by.mail(to, **{"from": sender, "kind": random.choice(("message", "notice"))}))
+
+
+@act("hostile: steal a seal", _WEIGHT)
+def _steal(stage: Stage, machine: SimMachine, random: Random) -> None:
+    """Publish as one's own what somebody else sealed."""
+    by = villain(stage, machine, random)
+    reads = [read_line(raw) for raw in lane(by.side, by.victim().me)]
+    mails = [
+        each for each in reads if isinstance(each, Unverified) and each.type == "mail" and not each.pruned
+    ]
+    entry = some(mails, random).entry()
+    by.publish(by.op("mail", sealed=entry.sealed))
+
+
+@act("hostile: replay", _WEIGHT)
+def _replay(stage: Stage, machine: SimMachine, random: Random) -> None:
+    """Put what was said before into its own lane again, and into others'."""
+    by = villain(stage, machine, random)
+    whose = by.victim().me
+    raws = lane(by.side, whose)
+    again = random.sample(raws, min(len(raws), 8))
+    by.side.put(whose, *again)
+    by.side.put(by.me, *again)
+
+
+@act("hostile: fork", _WEIGHT)
+def _fork(stage: Stage, machine: SimMachine, random: Random) -> None:
+    """Sign two ops with one seq, or two after one, and go on from either."""
+    one, other = _two_hands(stage, machine, random)
+    other.ms += 1 + random.randrange(500)
+    other.seq += random.choice((0, 0, 1, 4))
+    made = [*_words_of(one, random.randrange(1, 4)), *_words_of(other, random.randrange(1, 4))]
+    random.shuffle(made)
+    one.publish(*made)
+
+
+@act("hostile: fork what was read long ago", _WEIGHT)
+def _old_fork(stage: Stage, machine: SimMachine, random: Random) -> None:
+    by = villain(stage, machine, random)
+    reads = [read_line(raw) for raw in lane(by.side, by.me)]
+    own = [each for each in reads if isinstance(each, Unverified) and each.replica == by.me]
+    after = some(own, random)
+    by.seq, by.prev, by.ms = after.seq + 1, after.hash, after.hlc.ms + 1
+    by.publish(*_words_of(by, random.randrange(1, 3)))
+
+
+@act("hostile: equivocate", _WEIGHT)
+def _equivocate(stage: Stage, machine: SimMachine, random: Random) -> None:
+    """Show one op to half of the team and another of the same seq to the rest."""
+    one, other = _two_hands(stage, machine, random)
+    if stage.network.other is None:
+        names = sorted(each.me for each in stage.machines)
+        stage.network.split(frozenset(random.sample(names, len(names) // 2)))
+    assert stage.network.other is not None
+    other.ms += 1 + random.randrange(500)
+    for hand, side in ((one, stage.network.main), (other, stage.network.other)):
+        target = hand.victim()
+        changes: list[Action] = [
+            SetRole(target.me, Role.ADMIN),
+            Revoke(target.me, CutPoint(0, "0" * 64), words(random)),
+            SetHosts(target.me, (hand.machine.handle,)),
+        ]
+        change = hand.op("roster", body=random.choice(changes).to_json())
+        hand.publish(change, *_words_of(hand, 1), side=side)
+
+
+def _two_hands(stage: Stage, machine: SimMachine, random: Random) -> tuple[Villain, Villain]:
+    one = villain(stage, machine, random)
+    return one, Villain(stage, one.machine, random)
+
+
+def _words_of(hand: Villain, count: int) -> list[Op]:
+    """Ops that would change something if they counted."""
+    made = []
+    for _ in range(count):
+        to = hand.victim()
+        known = [each.address.partition(":")[2] for each in items.every(to.store.db)] or ["t-0000aa"]
+        edit: dict[str, JsonValue] = {
+            "task": hand.random.choice(known),
+            "kind": "put",
+            "fields": {"title": f"mine {hand.random.randrange(100)}"},
+        }
+        joined: dict[str, JsonValue] = {"channel": "eng", "member": hand.machine.address, "joined": True}
+        kind = hand.random.randrange(4)
+        if kind == 0:
+            made.append(hand.mail(to))
+        elif kind == 1:
+            made.append(hand.op("channel", body=joined))
+        elif kind == 2:
+            made.append(hand.op("roster", body=SetRole(to.me, Role.ADMIN).to_json()))
+        else:
+            made.append(hand.op("task", body=edit))
+    return made
+
+
+@act("hostile: mutate a seal", _WEIGHT)
+def _mutate(stage: Stage, machine: SimMachine, random: Random) -> None:
+    by = villain(stage, machine, random)
+    op = by.mail(by.victim())
+    assert isinstance(op.sealed, dict)
+    sealed: dict[str, JsonValue] = {**op.sealed}
+    part = random.choice(("ct", "nonce"))
+    text = str(sealed[part])
+    at = random.randrange(len(text) - 1)
+    sealed[part] = text[:at] + ("A" if text[at] != "A" else "B") + text[at + 1 :]
+    fresh = Villain(stage, by.machine, random)
+    fresh.publish(fresh.op("mail", sealed=sealed))
+
+
+@act("hostile: backdate", _WEIGHT)
+def _backdate(stage: Stage, machine: SimMachine, random: Random) -> None:
+    """Say things as of the earliest moment that the own chain allows."""
+    by = villain(stage, machine, random)
+    to = by.victim()
+    asked = [each for each in messages(to) if each.takes_answer]
+    by.ms = by.earliest
+    made = _words_of(by, 1)
+    if asked:
+        question = random.choice(asked)
+        early = f"{by.earliest - 10 * _HOUR}.0000.{by.me}"
+        reply = {"replyTo": question.id, "thread": question.thread, "hlc": early}
+        made.append(by.mail(to, kind="answer", choice="yes", **reply))
+    by.publish(*made)
+
+
+@act("hostile: date ahead", _WEIGHT)
+def _ahead(stage: Stage, machine: SimMachine, random: Random) -> None:
+    by = villain(stage, machine, random)
+    by.ms += random.choice((200_000, 400_000, _HOUR, 24 * _HOUR))
+    by.publish(*_words_of(by, 2))
+
+
+@act("hostile: settle what is another's", _WEIGHT)
+def _settle(stage: Stage, machine: SimMachine, random: Random) -> None:
+    by = villain(stage, machine, random)
+    to = by.victim()
+    question = some([each for each in messages(to) if each.takes_answer], random)
+    answers = [each.id for each in messages(to) if each.reply_to == question.id] or ["m-no-answer"]
+    entry: dict[str, JsonValue] = {"t": "settle", "question": question.id, "answer": random.choice(answers)}
+    if random.random() < 0.4:
+        entry |= {"answer": f"m-close-{random.randrange(99)}", "closed": words(random)}
+    by.publish(by.state(to, entry))
+
+
+@act("hostile: settle in two ways", _WEIGHT)
+def _settle_twice(stage: Stage, machine: SimMachine, random: Random) -> None:
+    by = villain(stage, machine, random)
+    to = by.victim()
+    name = f"m-hostile-question-{random.randrange(10**6)}"
+    question = by.mail(to, id=name, thread=name, kind="question", choices=["yes", "no"], blocking=True)
+    settles: list[dict[str, JsonValue]] = [
+        {"t": "settle", "question": name, "answer": f"m-close-{n}", "closed": f"for reason {n}"}
+        for n in range(2)
+    ]
+    by.publish(question, *(by.state(to, settle) for settle in settles))
+
+
+@act("hostile: answer what one has no part in", _WEIGHT)
+def _answer(stage: Stage, machine: SimMachine, random: Random) -> None:
+    by = villain(stage, machine, random)
+    to = by.victim()
+    question = some([each for each in messages(to) if each.choices], random)
+    by.publish(
+        by.mail(to, replyTo=question.id, thread=question.thread, kind="answer", choice=question.choices[0])
+    )
+
+
+@act("hostile: report falsely", _WEIGHT)
+def _report(stage: Stage, machine: SimMachine, random: Random) -> None:
+    by = villain(stage, machine, random)
+    to = by.victim()
+    message = some(messages(to), random)
+    recipient = random.choice(message.to)
+    entries: list[dict[str, JsonValue]] = [
+        {"t": "delivery", "message": message.id, "recipient": recipient, "state": state}
+        for state in random.sample(("held", "pushed", "notified", "read", "answered"), 2)
+        if not recipient.startswith("channel:")
+    ]
+    entries.append({"t": "refused", "message": message.id, "reason": words(random)})
+    by.publish(by.state(to, *entries))
+
+
+@act("hostile: use an id again", _WEIGHT)
+def _collide(stage: Stage, machine: SimMachine, random: Random) -> None:
+    """Say something else under the id of a message of somebody's, to others."""
+    by = villain(stage, machine, random)
+    message = some(messages(by.victim()), random)
+    by.publish(by.mail(by.victim(), id=message.id, thread=message.id, body="something else"))
+
+
+@act("hostile: claim a session", _WEIGHT)
+def _claim(stage: Stage, machine: SimMachine, random: Random) -> None:
+    by = villain(stage, machine, random)
+    rows = by.victim().store.db.execute("SELECT DISTINCT run, task FROM run_claims ORDER BY run").fetchall()
+    run, task = some(rows, random)
+    name = None if task is None else task.partition(":")[2]
+    body: dict[str, JsonValue] = {
+        "kind": "run",
+        "run": run.partition(":")[2],
+        "task": name,
+        "runKind": "execute",
+    }
+    by.publish(by.op("presence", body={**body, "live": random.random() < 0.7}))
+
+
+@act("hostile: change the roster", _WEIGHT)
+def _roster(stage: Stage, machine: SimMachine, random: Random) -> None:
+    """Say of the roster what one may not, or what one may and should not."""
+    by = villain(stage, machine, random)
+    target = by.victim()
+    changes: list[Action] = [
+        Revoke(target.me, CutPoint(random.randrange(40), random.randbytes(32).hex()), words(random)),
+        Revoke(target.me, commands.last_verified(target.node, target.me), words(random)),
+        SetRole(by.me, Role.ADMIN),
+        SetRole(target.me, Role.MEMBER, CutPoint(0, "0" * 64)),
+        SetHosts(by.me, (target.handle, by.machine.handle)),
+        Admit(f"eve-{random.randbytes(4).hex()}", "eve", Role.ADMIN, "AAAA-AAAA-AAAA-AAAA-AAAA-AAAA"),
+    ]
+    by.publish(by.op("roster", body=random.choice(changes).to_json()))
+
+
+@act("hostile: forward wrongly", _WEIGHT)
+def _forward(stage: Stage, machine: SimMachine, random: Random) -> None:
+    """Hand on what is not there, not one's own to hand on, or changed on the way."""
+    by = villain(stage, machine, random)
+    to, whose = by.victim(), random.choice(by.others())
+    raws = [raw for raw in lane(by.side, whose.me) if b'"type":"mail"' in raw]
+    raw = some(raws, random)
+    if random.random() < 0.3:
+        raw = raw.replace(whose.me.encode(), by.me.encode())
+    inner = parse(raw.decode()).value
+    payload: JsonValue = {
+        "target": random.choice((to.address, "task:t-0000aa")),
+        "key": b64u(random.randbytes(32)),
+    }
+    by.publish(by.op("mail", body={"forward": inner}, payload=payload, to=(to,)))
+
+
+@act("hostile: publish as an observer", _WEIGHT)
+def _observer(stage: Stage, machine: SimMachine, random: Random) -> None:
+    """Let a machine in that only reads along, and have it say more."""
+    observers = [
+        each
+        for each in stage.machines
+        if each.node.team is not None
+        and (held := each.node.team.view.members.get(each.me)) is not None
+        and held.observer
+    ]
+    if stage.script.seed % 4 == 0:
+        raise NothingError
+    if not observers:
+        by = admin(stage, machine, random)
+        ready_team(by)
+        new = newcomer(stage)
+        code = commands.invite(stage.pass_of(by, random), new.handle, observer=True).encode()
+        commands.join(stage.pass_of(new, random), code)
+        stage.sync(by, random)
+        stage.sync(new, random)
+        observers = [new]
+    spy = observers[0]
+    if spy.node.team is None or spy.me not in spy.node.team.view.members:
+        raise NothingError
+    fall(stage, spy)
+    hand = Villain(stage, spy, random)
+    hand.publish(*_words_of(hand, 3))
+
+
+@act("hostile: publish what is malformed", 2 * _WEIGHT)
+def _malformed(stage: Stage, machine: SimMachine, random: Random) -> None:
+    """Ops of every type whose content is bent out of shape, or huge."""
+    by = villain(stage, machine, random)
+    to = by.victim()
+    type_ = random.choice((*_BODIES, "mail", "state", "weather"))
+    huge = "x" * random.choice((9_000, 70_000, 900_000))
+    if type_ == "mail":
+        made = by.op("mail", payload=_sealable(bent(by.payload(to), random)), to=(to,))
+    elif type_ == "state":
+        entry: dict[str, JsonValue] = {
+            "t": "delivery",
+            "message": "m-1",
+            "recipient": to.address,
+            "state": "read",
+        }
+        made = by.op("state", payload=_sealable(bent({"entries": [entry]}, random)), to=(to,))
+    elif random.random() < 0.3:
+        made = by.op(type_, body={"kind": "put", "fields": {"title": huge}, "text": huge[:1000]})
+    else:
+        made = by.op(type_, body=_sealable(bent(_BODIES.get(type_, {"rain": True}), random)))
+    by.publish(made)
+
+
+def _sealable(value: Any) -> Any:
+    """Without what has no canonical form, which no op can hold."""
+    if isinstance(value, str):
+        return value.replace("\ud800", "?")
+    if isinstance(value, list):
+        return [_sealable(each) for each in value]
+    if isinstance(value, dict):
+        return {_sealable(name): _sealable(each) for name, each in value.items()}
+    return value
+
+
+_BODIES: Final[dict[str, JsonValue]] = {
+    "roster": {"rv": 1, "action": "role", "replica": "ada-0000000a", "role": "admin"},
+    "task": {"task": "t-0000aa", "kind": "put", "fields": {"title": "x", "labels": ["y"]}, "activity": ["z"]},
+    "presence": {"kind": "run", "run": "r-0000aa", "task": "t-0000aa", "runKind": "execute", "live": True},
+    "agent": {"address": "agent:ada/claude", "displayName": "x", "client": "cli", "status": "approved"},
+    "channel": {"channel": "eng", "member": "human:ada", "joined": True},
+    "memory": {
+        "memory": "mem-01J00000000000000000000000",
+        "kind": "put",
+        "trust": "human",
+        "fields": {"title": "t", "body": "b", "kind": "fact", "author": "human:ada", "status": "active"},
+    },
+    "doc": {
+        "doc": "doc-01J00000000000000000000000",
+        "kind": "put",
+        "by": "human:ada",
+        "meta": {"slug": "s", "title": "t", "status": "draft"},
+    },
+}
+
+
+@act("hostile: acknowledge what was never said", _WEIGHT)
+def _acks(stage: Stage, machine: SimMachine, random: Random) -> None:
+    by = villain(stage, machine, random)
+    through = {by.victim().me: random.choice((1, 99, 10**9)), by.victim().me: random.choice((1, 50))}
+    acks = sign_acks(Acks(by.me, through, "now"), by.machine.identity.secrets.signer)
+    by.side._append(by.me, [], acks)
+
+
+# Without a key of the team's
+
+
+@act("hostile: steal an invite", _WEIGHT)
+def _invite(stage: Stage, machine: SimMachine, random: Random) -> None:
+    """A machine that nobody meant joins with the code of somebody else, used or not."""
+    if stage.script.seed % 4 == 0:
+        raise NothingError
+    admin_ = admin(stage, machine, random)
+    ready_team(admin_)
+    codes = list(stage.codes)
+    if not codes or random.random() < 0.5:
+        handle = random.choice(("gus", admin_.handle))
+        codes = [commands.invite(stage.pass_of(admin_, random), handle).encode()]
+    thief = new_machine("gus", "gus", f"thief-{random.randrange(3)}", stage.time, stage.network)
+    if lane(stage.network.side_of(thief.me), thief.me) or lane(stage.network.main, thief.me):
+        raise NothingError
+    try:
+        commands.join(stage.pass_of(thief, random), random.choice(codes))
+    finally:
+        thief.store.close()
+
+
+@cache
+def _strangers() -> list[tuple[str, bytes]]:
+    """Key ops of machines that nobody knows."""
+    made = []
+    for number in range(60):
+        random = Random(f"stranger-{number}").randbytes
+        identity = make_identity("zed", "z", wall=lambda: 0, random=random)
+        secrets = identity.secrets
+        body: JsonValue = {
+            "handle": "zed",
+            "device": "z",
+            "build": "none",
+            "signPub": secrets.sign_pub,
+            "sealPub": secrets.seal_pub,
+            "legacy": None,
+        }
+        op = make_op(
+            replica=identity.replica,
+            seq=1,
+            prev="0" * 64,
+            hlc=Reading(1_790_000_000_000, 0, identity.replica),
+            type="key",
+            signer=secrets.signer,
+            body=body,
+        )
+        made.append((identity.replica, to_line(op)))
+    return made
+
+
+@act("hostile: flood ids", _WEIGHT)
+def _flood(stage: Stage, machine: SimMachine, random: Random) -> None:
+    if stage.script.seed % 4 == 0:
+        raise NothingError
+    side = stage.network.side_of(machine.me)
+    for replica, line in random.sample(_strangers(), 20):
+        side.put(replica, line)
+
+
+@act("hostile: claim another's id", _WEIGHT)
+def _rival(stage: Stage, machine: SimMachine, random: Random) -> None:
+    """A stranger announces a key of its own for an id that is somebody's."""
+    if stage.script.seed % 4 == 0:
+        raise NothingError
+    identity = make_identity("zed", "z", wall=lambda: 0, random=random.randbytes)
+    secrets = identity.secrets
+    body: JsonValue = {
+        "handle": machine.handle,
+        "device": "z",
+        "build": "none",
+        "signPub": secrets.sign_pub,
+        "sealPub": secrets.seal_pub,
+        "legacy": None,
+    }
+    hlc = Reading(stage.time.now, 0, machine.me)
+    op = make_op(
+        replica=machine.me, seq=1, prev="0" * 64, hlc=hlc, type="key", signer=secrets.signer, body=body
+    )
+    stage.network.side_of(machine.me).put(machine.me, to_line(op))
+
+
+@act("hostile: withhold a lane", _WEIGHT)
+def _withhold(stage: Stage, machine: SimMachine, random: Random) -> None:
+    side = stage.network.side_of(machine.me)
+    whose = some(sorted(side.state().lanes), random)
+    side.hidden[whose] = random.randrange(1, 60)
+
+
+@act("hostile: show a lane again", _WEIGHT)
+def _show(stage: Stage, machine: SimMachine, _random: Random) -> None:
+    side = stage.network.side_of(machine.me)
+    if not side.hidden:
+        raise NothingError
+    side.hidden.clear()
+
+
+@act("hostile: roll back", 0.5 * _WEIGHT)
+def _roll_back(stage: Stage, machine: SimMachine, random: Random) -> None:
+    side = stage.network.side_of(machine.me)
+    stage.network.remember(side)
+    side.roll_back(random.randrange(1, 6))
+
+
+@act("hostile: rewrite a lane", _WEIGHT)
+def _rewrite(stage: Stage, machine: SimMachine, random: Random) -> None:
+    """Damage, drop, repeat or reorder lines of a lane, put stubs in their place, or junk between them."""
+    if stage.script.seed % 4 == 0:
+        raise NothingError
+    side = stage.network.side_of(machine.me)
+    raws = lane(side, machine.me)
+    at = random.randrange(len(raws)) if raws else 0
+    if not raws:
+        raise NothingError
+
+    def change(lines: list[bytes]) -> list[bytes]:
+        kind = random.randrange(5)
+        if kind == 0:
+            byte = random.randrange(len(lines[at]))
+            lines[at : at + 1] = [lines[at][:byte] + bytes([lines[at][byte] ^ 1]) + lines[at][byte + 1 :]]
+        elif kind == 1:
+            del lines[at]
+        elif kind == 2:
+            random.shuffle(lines)
+        elif kind == 3:
+            lines[at:at] = [b"{}", b"junk", lines[at], lines[at].replace(b'"seq":', b'"seq":9')]
+        else:
+            entry = read_entry(lines[at])
+            if isinstance(entry, Op) and entry.type in ("mail", "state"):
+                lines[at] = to_line(entry.stub())
+        return lines
+
+    stage.network.remember(side)
+    made = rewritten(side, machine.me, lambda lines: change(list(lines)))
+    if side is stage.network.main:
+        stage.network.main = made
+    else:
+        stage.network.other = made
