@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from vectors.adapter.run import CLASSES
+from vectors.adapter.run import CLASSES, FEDERATION
 from vectors.mutants.catching import CAUGHT, run
 from vectors.mutants.fault import Fault, StaleError, read_faults, write_faults
 from vectors.runner.files import OWN, read_vectors
@@ -44,12 +44,19 @@ def main(names: Sequence[str]) -> int:
 
 def _judged(fault: Fault) -> tuple[Fault, str | None]:
     """Return a fault with what catches it now, and the public vector that would where none of the own does."""
-    own = sorted(read_vectors(*OWN), key=lambda vector: vector.id not in fault.caught_by)
+    own = sorted(read_vectors(*OWN), key=lambda vector: _later(fault, vector))
     caught = replace(fault, caught_by=tuple(islice(_catching(fault, own), RECORDED)))
     public = os.environ.get(PUBLIC_VECTORS)
     if caught.caught_by or not public:
         return caught, None
     return caught, next(_catching(fault, read_vectors(Path(public) / "kit" / "vectors")), None)
+
+
+def _later(fault: Fault, vector: Vector) -> tuple[bool, bool, bool]:
+    """What is likely to catch a fault comes first: what did before, then what is about its side, then the many."""
+    is_federation = vector.vector_class == FEDERATION
+    of_its_side = is_federation is not fault.file.startswith("core/")
+    return vector.id not in fault.caught_by, not of_its_side, vector.id.startswith("fed.contest")
 
 
 def _catching(fault: Fault, vectors: Iterable[Vector]) -> Iterator[str]:

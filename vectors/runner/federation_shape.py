@@ -83,6 +83,8 @@ STEPS: Final[dict[str, tuple[dict[str, Shape], dict[str, Shape]]]] = {
     "readInviteCode": ({"code": text}, {}),
     "proveRecovery": ({"code": text, **_CLAIMED}, {}),
     "verifyRecovery": ({"pub": text, "proof": text, **_CLAIMED}, {}),
+    "signAcks": ({"replica": text, "through": mapped(number), "at": text, "signPriv": text}, {}),
+    "readAcks": ({"text": _line, "replica": text, "signPub": text}, {}),
     "foldRoster": ({"found": text, "ops": listed(_ROSTER_OP), "keys": mapped(_KEY)}, {"relay": boolean}),
     "foldLanes": ({"found": text, "lanes": _LANES}, {}),
     "sync": ({}, {"lanes": _LANES}),

@@ -56,11 +56,6 @@ class GivenTeam:
         return [each.id for each in messages if each.kind == "answer" and each.reply_to in elsewhere]
 
 
-def is_given(vector: Members) -> bool:
-    """Whether a vector has a replica; one that has none needs no host."""
-    return "replica" in vector.object("given")
-
-
 def read(vector: Members) -> GivenTeam:
     """Read a vector's `given`. Raises MalformedError, and Unsupported."""
     given = vector.object("given")

@@ -1,10 +1,12 @@
-"""Steps about clocks, keys, seals and the codes of invites and recovery (sections F.1-F.3)."""
+"""Steps about clocks, keys, seals, acknowledgements and the codes of invites and recovery (sections F.1-F.3)."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from crypto import invites
+from crypto.acks import Acks, AcksError, read_acks, sign_acks
 from crypto.clock import ClockError, Reading, tick
+from crypto.ed25519 import SigningKey
 from crypto.encoding import b64u, unb64u
 from crypto.keys import KeyBodyError, fingerprint, parse_key_body, team_id
 from crypto.op import Op, Stub, tampering
@@ -117,6 +119,20 @@ def _claimed(step: Json) -> dict[str, str]:
     return {"team": step["team"], "replica": step["replica"], "sign_pub": step["signPub"]}
 
 
+def sign(step: Json) -> Json:
+    signer = SigningKey.from_seed(unb64u(step["signPriv"]))
+    said = Acks(step["replica"], step["through"], step["at"])
+    return {"text": sign_acks(said, signer).decode()}
+
+
+def read(step: Json) -> Json:
+    try:
+        found = read_acks(raw(step["text"]), replica=step["replica"], public=unb64u(step["signPub"]))
+    except AcksError:
+        raise StepError from None
+    return {"through": dict(found.through), "at": found.at}
+
+
 STEPS: Final[Mapping[str, Callable[[Json], Json]]] = {
     "readClock": read_clock,
     "compareClocks": compare_clocks,
@@ -132,4 +148,6 @@ STEPS: Final[Mapping[str, Callable[[Json], Json]]] = {
     "readInviteCode": read_invite_code,
     "proveRecovery": prove_recovery,
     "verifyRecovery": verify_recovery,
+    "signAcks": sign,
+    "readAcks": read,
 }

@@ -1,174 +1,30 @@
 """One vector of the class `federation`: on a replica where it gives one, else on no host at all."""
 
-from collections.abc import Mapping, Sequence
-from random import Random
 from typing import Final
 
-from core.message import Standing
-from core.store.messages import set_standing
 from crypto.canonical import JsonValue
-from crypto.op import Op, Unreadable, read_entry, read_line
-from replica.chain.signer import next_place
-from replica.node import Node
-from replica.records import ops, remote
-from replica.records.commits import CommitPoint
-from replica.sync import SyncPass
-from transports.memory import MemoryRemote, MemoryTransport
-from vectors.adapter.clock import Clock
-from vectors.adapter.federation import chains, given, keys, rosters, state
-from vectors.adapter.federation.given import GivenTeam, lanes_of
-from vectors.adapter.federation.given_lines import Json, StepError
-from vectors.adapter.federation.host import WatchedHost
-from vectors.adapter.federation.published import told
-from vectors.adapter.federation.restore import restored
+from vectors.adapter.federation.given_lines import Json
+from vectors.adapter.federation.pure import PURE, outcome
 from vectors.adapter.members import Members, Unsupported
-from vectors.adapter.seed import seed
-from vectors.adapter.steps import Steps
 
-PURE: Final = {**chains.STEPS, **keys.STEPS, **rosters.STEPS}
-"""The steps that need no replica."""
+_NOTHING: Final[tuple[str, ...]] = (
+    *("messages", "deliveries", "calls", "gateEffects", "voided", "channels", "render"),
+    "remote",
+)
+"""What is observed of no host."""
 
 
 def observation(vector: Members) -> dict[str, JsonValue]:
     """Run a vector and return what was observed. Raises MalformedError and Unsupported."""
-    if not given.is_given(vector):
-        return {
-            "steps": [_outcome(step) for step in vector.objects("when")],
-            **{
-                name: []
-                for name in (
-                    "messages",
-                    "deliveries",
-                    "calls",
-                    "gateEffects",
-                    "voided",
-                    "channels",
-                    "render",
-                    "remote",
-                )
-            },
-        }
-    team = given.read(vector)
-    clock = Clock(team.world.clock)
-    node, host = restored(team, clock)
-    try:
-        steps = ReplicaSteps(team, node, host, clock)
-        for number, step in enumerate(vector.objects("when"), 1):
-            steps.step(number, step)
-        return steps.observation()
-    finally:
-        node.close()
+    if "replica" in vector.object("given"):
+        from vectors.adapter.federation.replica import observation  # most vectors have none, and start sooner
+
+        return observation(vector)
+    return {"steps": [_outcome(step) for step in vector.objects("when")], **{name: [] for name in _NOTHING}}
 
 
 def _outcome(step: Members) -> Json:
     op = step.text("op")
     if op not in PURE:
         raise Unsupported(f"{step.place} is {op}, which needs a replica")
-    return _pure(dict(step.as_mapping()))
-
-
-def _pure(step: Json) -> Json:
-    try:
-        return {"ok": True, "result": PURE[step["op"]](step)}
-    except StepError as refusal:
-        reason = {} if refusal.reason is None else {"reason": refusal.reason}
-        return {"ok": False, "error": {"code": "invalid", **reason}}
-
-
-class ReplicaSteps(Steps):
-    """The steps of a vector on a replica, whose teammates are lines on a far side."""
-
-    def __init__(self, team: GivenTeam, node: Node, host: WatchedHost, clock: Clock) -> None:
-        super().__init__(team.world, node.store, node.engine, host, clock)
-        self._node = node
-        self._remote = MemoryRemote()
-        self._pass = SyncPass(
-            node, MemoryTransport(self._remote), sleep=lambda _: None, monotonic=lambda: 0.0, jitter=Random(0)
-        )
-        self._seal_privates = team.seal_privates
-        for replica, lines in {**team.lanes, node.me: team.replica.lane}.items():
-            self._remote.put(replica, *lines)
-        self._sync({})
-        seed(node.store, team.world)
-        with node.store.transaction(CommitPoint.APPLIED) as db:
-            for answer in team.pending:
-                set_standing(db, answer, Standing.PENDING)
-            for row in team.remote:
-                remote.insert(db, row)
-                remote.set_readers(db, row.message, row.homes)
-        host.register(team.world)
-        for agent in team.muted:
-            host.mute(agent)
-
-    def do(self, number: int, step: Members) -> JsonValue:
-        """Run a step and return its result; None for one that has none. Raises what the replica refuses."""
-        op = step.text("op")
-        if op == "sync":
-            return self._sync(lanes_of(step))
-        if op in state.STEPS:
-            return state.STEPS[op](self._node, step)
-        return super().do(number, step)
-
-    def step(self, number: int, step: Members) -> None:
-        """Run a step. One that is refused fails only itself. Raises MalformedError and Unsupported."""
-        if step.text("op") in PURE:
-            self.outcomes.append(_pure(dict(step.as_mapping())))
-        else:
-            super().step(number, step)
-
-    def observation(self) -> dict[str, JsonValue]:
-        """Return what section 12.4.7 lists, and the rows of recipients who are homed elsewhere."""
-        seen = super().observation()
-        rows = [row for message in self.messages() for row in remote.rows_of(self.store.db, message.id)]
-        return {**seen, "remote": [_row(row) for row in rows]}
-
-    def _sync(self, lanes: Mapping[str, Sequence[bytes]]) -> Json:
-        """Let lines appear on the far side, and have the replica do one pass."""
-        for replica, lines in lanes.items():
-            self._remote.put(replica, *lines)
-        before, _ = next_place(self.store.db, self._node.me)
-        self._pass.run()
-        after = [
-            entry
-            for _, line in ops.lines_of(self.store.db, self._node.me, before)
-            if isinstance(entry := read_entry(line), Op)
-        ]
-        return {
-            **told(after, self._seal_privates),
-            "left": self._left(lanes),
-            "parked": self._places("SELECT replica, seq FROM parked ORDER BY replica, seq"),
-            "kept": self._places(
-                "SELECT replica, seq FROM ops WHERE settled = 0 AND NOT EXISTS (SELECT 1 FROM parked "
-                "WHERE parked.replica = ops.replica AND parked.seq = ops.seq) ORDER BY replica, seq"
-            ),
-        }
-
-    def _left(self, lanes: Mapping[str, Sequence[bytes]]) -> list[Json]:
-        """The entries among these lines that are in no chain here, each once."""
-        entries = [
-            read
-            for lines in lanes.values()
-            for line in lines
-            if not isinstance(read := read_line(line), Unreadable)
-        ]
-        left = {
-            (entry.replica, entry.seq)
-            for entry in entries
-            if ops.hash_at(self.store.db, entry.replica, entry.seq) != entry.hash
-        }
-        return [{"replica": replica, "seq": seq} for replica, seq in sorted(left)]
-
-    def _places(self, query: str) -> list[Json]:
-        return [{"replica": replica, "seq": seq} for replica, seq in self.store.db.execute(query)]
-
-
-def _row(row: remote.RemoteRow) -> Json:
-    wake_at = {} if row.wake_at is None else {"wakeAt": row.wake_at}
-    return {
-        "message": row.message,
-        "recipient": row.recipient,
-        "via": row.via,
-        "homes": list(row.homes),
-        "state": row.state,
-        **wake_at,
-    }
+    return outcome(dict(step.as_mapping()))

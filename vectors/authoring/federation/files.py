@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from vectors.authoring.federation import (
+    acknowledging,
     canonical,
     chains,
     contests,
@@ -39,6 +40,7 @@ AREAS: Final[dict[str, list[Json]]] = {
     "claims": chains.CLAIMS,
     "seals": seals.VECTORS,
     "keys": keys.KEYS,
+    "acks": acknowledging.VECTORS,
     "clocks": keys.CLOCKS,
     "rosters": rosters.VECTORS,
     "team": following.VECTORS,

@@ -62,6 +62,8 @@ STEPS: Final[dict[str, tuple[Json, Json]]] = {
     "readInviteCode": ({"code": TEXT}, {}),
     "proveRecovery": ({"code": TEXT, **_CLAIMED}, {}),
     "verifyRecovery": ({"pub": TEXT, "proof": TEXT, **_CLAIMED}, {}),
+    "signAcks": ({"replica": TEXT, "through": map_of(_NUMBER), "at": TEXT, "signPriv": TEXT}, {}),
+    "readAcks": ({"text": _LINE, "replica": TEXT, "signPub": TEXT}, {}),
     "foldRoster": (
         {
             "found": TEXT,
