@@ -6,6 +6,7 @@ count at once, before anything else of the same pull is applied (5.43), so an ad
 the machine it admits may arrive together.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
@@ -40,6 +41,11 @@ MAX_NEW_IDS: Final = 8
 
 MAX_WAITING_IDS: Final = 1000
 """Ids with a claim that were never admitted: no more are kept, so ids made by the thousand cost nothing."""
+
+MAX_GUESTS: Final = 4
+"""Ids that prove one invite and are kept however many strangers wait: one of them is the guest."""
+
+_INVITE: Final = b'"invite"'
 
 MAX_STRANGER_OPS: Final = 8
 """Ops of a chain that are looked at before its replica was ever admitted (federation wire 2.4)."""
@@ -154,7 +160,7 @@ class Verifier:
         """Keep the self-signed key ops of ids whose key is not bound yet.
 
         The founder and ids that an admission names come first and without limit; of others a pass takes MAX_NEW_IDS,
-        and no more than MAX_WAITING_IDS are kept at a time.
+        and no more than MAX_WAITING_IDS are kept at a time, and MAX_GUESTS more for an invite.
         """
         db = self._store.db
         team = self._reader.read(db)
@@ -164,11 +170,15 @@ class Verifier:
             known.setdefault(replica, set()).add(fingerprint)
         named = self._named(team)
         room = MAX_WAITING_IDS - len(known.keys() - bound)
+        guests = self._guests(team) if room <= 0 else Counter[str]()
         fresh: list[tuple[str, str, bytes]] = []
         for replica in sorted(lanes.keys() - bound):
             wanted, have = named.get(replica, set()), known.get(replica, set())
             if not have and not wanted:
-                if room <= 0:
+                invite = self._invite_of(team, replica, lanes[replica]) if room <= 0 else None
+                if invite is not None:
+                    guests[invite] += 1
+                if room <= 0 and (invite is None or guests[invite] > MAX_GUESTS):
                     continue
                 if team is not None and found.new_ids >= MAX_NEW_IDS:
                     found.held = True
@@ -208,6 +218,25 @@ class Verifier:
             for replica in fresh:
                 text = f"{MAX_KEY_CLAIMS} keys or more claim the id {replica}; one at most is its owner's"
                 problems.note(db, problems.Problem(subjects.KEY.of(replica), text))
+
+    def _invite_of(self, team: Team | None, replica: str, lines: Sequence[bytes]) -> str | None:
+        """The id of the invite that a machine proves, which no crowd of strangers takes from it."""
+        if team is None or not any(_INVITE in raw for raw in lines):
+            return None
+        invites = (team.view.invited_by(replica, claim.key) for claim in key_claims(replica, lines))
+        return next((invite.id for invite in invites if invite is not None), None)
+
+    def _guests(self, team: Team | None) -> Counter[str]:
+        """By the id of an invite, how many machines that wait prove it."""
+        found = Counter[str]()
+        if team is None:
+            return found
+        for replica in team.view.pending:
+            key = team.keys.get(replica)
+            invite = None if key is None else team.view.invited_by(replica, key)
+            if invite is not None:
+                found[invite.id] += 1
+        return found
 
     def _named(self, team: Team | None) -> dict[str, set[str]]:
         """The keys of the founder and those that admissions name whose publishers stood at them, by replica."""

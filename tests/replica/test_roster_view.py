@@ -5,7 +5,15 @@ from contextlib import contextmanager
 
 import pytest
 
-from crypto.invites import public_of, recovery_code, recovery_proof, recovery_seed
+from crypto.canonical import JsonValue
+from crypto.invites import (
+    invite_id,
+    invite_proof,
+    public_of,
+    recovery_code,
+    recovery_proof,
+    recovery_seed,
+)
 from crypto.op import to_line
 from crypto.roster.bodies import Action, Recover, Role, SetHosts, SetRecoveryKey
 from replica.chain import verify
@@ -83,7 +91,7 @@ def test_k6_strangers_cannot_crowd_out_who_holds_the_recovery_code(
         assert view_of(machine).is_admin(lost.me)
 
 
-def test_k6_strangers_cannot_crowd_out_the_founder_nor_whom_a_revoked_admin_had_admitted(
+def test_k6_strangers_cannot_crowd_out_a_guest_nor_the_founder_nor_whom_a_revoked_admin_had_admitted(
     w: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada, bob = w.team("ada", "bob")
@@ -93,14 +101,36 @@ def test_k6_strangers_cannot_crowd_out_the_founder_nor_whom_a_revoked_admin_had_
     w.admit(bob, dee)
     exchange(ada, dee)
     commands.revoke(ada.pass_(), bob.me, "left")
+    with crowded(w, monkeypatch):
+        exchange(ada)
+        assert len(view_of(ada).pending) == 4
     late = w.machine("late")
     code = commands.invite(ada.pass_(), "late").encode()
     with crowded(w, monkeypatch):
         commands.join(late.pass_(), code)
-    ada.sync()
-    with crowded(w, monkeypatch):
+        ada.sync()
         late.sync()
     assert view_of(late).members.keys() == view_of(ada).members.keys() == {ada.me, dee.me, late.me}
+
+
+def test_k6_a_guest_who_makes_ids_by_the_thousand_is_kept_a_few_times(
+    w: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = w.machine("ada")
+    commands.found_team(ada.pass_(), "Orchard")
+    code = commands.invite(ada.pass_(), "eve")
+    with crowded(w, monkeypatch):
+        ada.sync()
+        for number in range(10):
+            eve = Publisher(f"eve-{number:08x}", fill=9)
+            proof = invite_proof(
+                code.seed, team=code.team, replica=eve.replica, sign_pub=eve.secrets.sign_pub
+            )
+            known: JsonValue = {"id": invite_id(public_of(code.seed)), "sig": proof}
+            w.remote.put(eve.replica, to_line(eve.key_op(handle="eve", invite=known)))
+        for _ in range(3):
+            ada.sync()
+        assert len(view_of(ada).pending) == 4 + verify.MAX_GUESTS
 
 
 def test_of_two_keys_for_one_id_the_one_that_proves_the_recovery_code_is_its_key(w: World) -> None:
