@@ -30,6 +30,7 @@ ALLOWED: Final[JsonValue] = {"rung": 0, "authorizedBy": "override"}
 """How an entry says that the policy of its host accepted it."""
 
 _EMPTY: Final[Mapping[str, JsonValue]] = {
+    "kind": "fact",
     "refs": [],
     "epic": None,
     "appliesTo": [],
@@ -142,7 +143,7 @@ def put(
     `refs[i]` for an entry of the team about what never leaves this host.
     """
     authorize(node.host, sender)
-    made = {**_EMPTY, **fields, "author": sender.address, "createdAt": node.now()}
+    made = {"title": "", "body": "", **_EMPTY, **fields, "author": sender.address, "createdAt": node.now()}
     _check(made)
     old = _superseded(node, scope, supersedes)
     if old:
@@ -172,7 +173,7 @@ def edit(
     wished = {name: value for name, value in fields.items() if value != values.get(name, _EMPTY.get(name))}
     if not wished:
         raise conflict("ID", "that is what the entry says already; nothing was changed")
-    _check({**_EMPTY, **values, **wished})
+    _check(wished)
     kind = str(wished.get("kind", kept.entry.kind))
     return _write(node, sender, kept.scope, action, kind, {memory: wished})
 
@@ -281,12 +282,14 @@ def _of(scope: Scope) -> str:
 
 
 def _check(fields: Mapping[str, JsonValue]) -> None:
+    """Check fields that are to be written here."""
     for name, value in fields.items():
         check_field(name, value)
-    title, body = str(fields.get("title", "")), str(fields.get("body", ""))
-    if is_blank(title) or not is_one_line(title):
+    title = fields.get("title")
+    if isinstance(title, str) and (is_blank(title) or not is_one_line(title)):
         raise invalid("title", "a title is one line that is not blank")
-    if is_blank(body):
+    body = fields.get("body")
+    if isinstance(body, str) and is_blank(body):
         raise invalid("body", "say what is to be remembered")
 
 

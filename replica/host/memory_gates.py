@@ -98,20 +98,21 @@ def decide(node: Node, proposal: Proposal, *, approve: bool) -> Proposal:
 
 def _judge_entry(node: Node, name: str) -> None:
     """Propose the writes of an entry that nobody stands behind, and withdraw proposals that need no decision."""
-    kept = memory.find(node, name)
-    held = {} if kept is None else {each.write.place: each for each in kept.entry.held}
-    for known in proposals.of_memory(node.store.db, name):
-        if known.place is not None and known.state is State.OPEN and known.place not in held:
-            _withdraw(node, known, "somebody stands behind what it proposed, so it counts")
-    later = False
     with node.store.transaction(CommitPoint.MEMORY) as db:
-        asked = {each.place for each in proposals.of_memory(db, name)}
-        for place, revision in held.items():
-            if kept is None or place in asked:
-                continue
-            later |= not _propose(db, node, kept.entry, revision)
-        if not later:
+        kept, known = memory.find(node, name), proposals.of_memory(db, name)
+        held = {} if kept is None else {each.write.place: each for each in kept.entry.held}
+        needless = [
+            each
+            for each in known
+            if each.place is not None and each.state is State.OPEN and each.place not in held
+        ]
+        asked = {each.place for each in known}
+        wanted = [each for place, each in held.items() if place not in asked]
+        proposed = [_propose(db, node, kept.entry, each) for each in wanted if kept is not None]
+        if all(proposed) and not needless:
             db.execute("DELETE FROM memory_unjudged WHERE memory = ?", (name,))
+    for proposal in needless:  # and the entry is looked at again
+        _withdraw(node, proposal, "somebody stands behind what it proposed, so it counts")
 
 
 def _propose(db: sqlite3.Connection, node: Node, entry: Entry, revision: Revision) -> bool:
