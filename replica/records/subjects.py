@@ -137,6 +137,7 @@ QUOTA: Final = Kind(
     "a replica publishes more than an hour's quota; the rest waits",
     "wait, or ask its owner what is running there",
     seen=True,
+    clears=True,
 )
 MALFORMED: Final = Kind("malformed", "mail could not be read, and was dropped", _VERSION, seen=True)
 MAIL_DROP: Final = Kind(
