@@ -251,23 +251,25 @@ def remove(cli: Cli, named: str) -> None:
 
 
 @doc.command("approve")
+@click.argument("named", metavar="DOC")
 @click.argument("revision", metavar="REV")
 @pass_cli
-def approve(cli: Cli, revision: str) -> None:
+def approve(cli: Cli, named: str, revision: str) -> None:
     """Let a held or proposed change of an accepted document count."""
     with cli.acting() as node:
-        now = documents.approve(node, revision)
+        now = documents.approve(node, named, revision)
     _tell_document(cli, now, f"Approved: {revision} counts in {now.name}.")
 
 
 @doc.command("reject")
+@click.argument("named", metavar="DOC")
 @click.argument("revision", metavar="REV")
 @click.option("--reason", default="", metavar="TEXT", help="Why, in one line, which the team reads.")
 @pass_cli
-def reject(cli: Cli, revision: str, reason: str) -> None:
+def reject(cli: Cli, named: str, revision: str, reason: str) -> None:
     """Leave a held or proposed change out of an accepted document, for good."""
     with cli.acting() as node:
-        now = documents.reject(node, revision, reason)
+        now = documents.reject(node, named, revision, reason)
     _tell_document(cli, now, f"Rejected: {now.name} stays as it is.")
 
 
@@ -364,7 +366,7 @@ def _tell(cli: Cli, node: Node, done: Put, said: str) -> None:
             f"{document.name} is accepted, so the change is proposed: {done.revision}. Decide with:"
         )
         cli.screen.exact(f"  {cli.command(f'doc diff {document.name} {done.revision}')}")
-        cli.screen.exact(f"  {cli.command(f'doc approve {done.revision}')}")
+        cli.screen.exact(f"  {cli.command(f'doc approve {document.name} {done.revision}')}")
     else:
         cli.screen.say(said)
     say_what_to_do(cli, document)

@@ -1,5 +1,7 @@
 """`dmp doc list`, `show`, `log`, `diff` and `held`: what documents say, and what is to be decided."""
 
+from typing import Final
+
 import click
 
 from core.errors import conflict
@@ -23,6 +25,9 @@ from replica.node import Node
 from replica.shared.docs import graph
 from replica.shared.docs.library import Document
 from replica.shared.docs.reading import read
+
+_NAMES: Final = 20
+"""Aliases that are shown: others may add any number."""
 
 
 @command("list")
@@ -88,7 +93,8 @@ def show(cli: Cli, named: str, revision: str | None, output: str | None) -> None
         for link in document.links:
             cli.screen.say(f"  {link.relation} of {link.type}:{link.id}")
         if document.aliases:
-            cli.screen.say(f"  also called {', '.join(document.aliases)}")
+            more = f" and {len(document.aliases) - _NAMES} more" if len(document.aliases) > _NAMES else ""
+            cli.screen.say(f"  also called {', '.join(document.aliases[:_NAMES])}{more}")
         state = state_text(document)
         if state:
             cli.screen.say(f"  to do: {state}")
@@ -98,8 +104,11 @@ def show(cli: Cli, named: str, revision: str | None, output: str | None) -> None
 
 @command("log")
 @click.argument("named", metavar="DOC")
+@click.option(
+    "--limit", default=50, metavar="N", type=click.IntRange(1), help="How many to list; 50 if not given."
+)
 @pass_cli
-def log(cli: Cli, named: str) -> None:
+def log(cli: Cli, named: str, limit: int) -> None:
     """List the revisions of a document, the latest first.
 
     One that waits lacks a revision it was made from, or word of the session that wrote it; --rev of `dmp doc show`
@@ -116,8 +125,12 @@ def log(cli: Cli, named: str) -> None:
                 }
             )
             return
-        for row in found:
+        for row in found[:limit]:
             cli.screen.say(revision_text(node, row, document.standing(row.id)))
+        if len(found) > limit:
+            cli.screen.say(
+                f"{len(found) - limit} more: {cli.command(f'doc log {document.name} --limit {len(found)}')}"
+            )
         say_what_to_do(cli, document)
 
 
@@ -196,8 +209,8 @@ def held(cli: Cli) -> None:
 
 
 def _say_how(cli: Cli, name: str, revision: str) -> None:
-    for what in (f"doc diff {name} {revision}", f"doc approve {revision}", f"doc reject {revision}"):
-        cli.screen.exact(f"  {cli.command(what)}")
+    for what in ("diff", "approve", "reject"):
+        cli.screen.exact(f"  {cli.command(f'doc {what} {name} {revision}')}")
 
 
 def _latest(document: Document) -> str:

@@ -9,12 +9,13 @@ from dataclasses import replace
 
 from crypto.canonical import canonical, parse
 from replica.shared.docs import rows
-from replica.shared.docs.bodies import Approval, DocPut, Revision, parse_doc
+from replica.shared.docs.bodies import REVISION_ID, Approval, DocPut, Revision, parse_doc
 
 
 def add(db: sqlite3.Connection, revision: Revision, doc: str) -> None:
-    """Keep a proposal, inside an open transaction."""
+    """Keep a proposal, inside an open transaction. Raises DmpError `invalid` for what teammates would drop."""
     said = DocPut(doc, revision.author, revision)
+    parse_doc(said.to_json())
     db.execute(
         "INSERT INTO doc_proposals (rev, body_json) VALUES (?, ?)",
         (revision.id, canonical(said.to_json()).decode()),
@@ -29,6 +30,8 @@ def every(db: sqlite3.Connection) -> list[tuple[str, Revision]]:
 
 def find(db: sqlite3.Connection, revision: str) -> tuple[str, Revision] | None:
     """A proposal, as (document, revision)."""
+    if REVISION_ID.fullmatch(revision) is None:
+        return None
     found = db.execute("SELECT body_json FROM doc_proposals WHERE rev = ?", (revision,)).fetchone()
     return None if found is None else _read(found[0])
 

@@ -5,8 +5,8 @@ An agent's or a session's does too where the document is no accepted one; else i
 `doc` asks the person about.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from core.errors import conflict, forbidden, invalid, not_found
@@ -39,6 +39,7 @@ from replica.shared.docs.bodies import (
     body_hash,
     check_body,
 )
+from replica.shared.docs.ids import revision_id
 from replica.shared.docs.library import Document, Library
 from replica.shared.docs.reading import read
 from replica.shared.docs.rows import RevisionRow
@@ -83,8 +84,8 @@ def create(node: Node, author: str, text: Text, slug: str | None) -> Put:
     with node.store.transaction(CommitPoint.DOCUMENT) as db:
         if slug is not None:
             _check_free(read(node.store, node.me), slug)
-        doc = _id(node, "doc-")
-        revision = _revision(node, author, text, (), "create", _heading(text.body) or slug or "Untitled")
+        doc = f"doc-{Ulids(node.random).after('', None, node.wall()).upper()}"
+        revision = _revision(node, doc, author, text, (), "create", _heading(text.body) or slug or "Untitled")
         rows.write(db, DocPut(doc, author, revision, About(slug=slug)))
     return Put(read(node.store, node.me).need(doc), revision.id)
 
@@ -108,7 +109,7 @@ def put(node: Node, author: str, named: str, text: Text, base: str | None, cause
                 continue
             if (same.hash, same.title) == (body_hash(text.body), title):
                 return Put(document, same.id, changed=False)
-        revision = _revision(node, author, text, (parent.id,), cause, title)
+        revision = _revision(node, document.id, author, text, (parent.id,), cause, title)
         if _is_person(author) or document.status != "accepted":
             rows.write(db, DocPut(document.id, author, revision))
         else:
@@ -158,7 +159,9 @@ def merge(node: Node, named: str, text: Text, seen: Sequence[str]) -> Put:
         title = text.title or _heading(text.body) or document.heads[0].title
         left = list(dict.fromkeys(seen))
         while len(left) > 1:  # one revision joins so many and no more
-            revision = _revision(node, node.address, text, tuple(left[:MAX_PARENTS]), "merge", title)
+            revision = _revision(
+                node, document.id, node.address, text, tuple(left[:MAX_PARENTS]), "merge", title
+            )
             rows.write(db, DocPut(document.id, node.address, revision))
             left = [revision.id, *left[MAX_PARENTS:]]
     return Put(read(node.store, node.me).need(document.id), left[0])
@@ -259,37 +262,38 @@ def proposals(node: Node) -> list[Proposal]:
     return found
 
 
-def approve(node: Node, revision: str) -> Document:
-    """Let a held or proposed revision count, by the person.
+def approve(node: Node, named: str, revision: str) -> Document:
+    """Let a held or proposed revision of a document count, by the person.
 
-    Raises DmpError: `not-found` on `revision`, `conflict` there for one that waits for no decision.
+    Raises DmpError: `not-found` on `doc` or `revision`, `conflict` there for one that waits for no decision.
     """
-    if (document := _answer(node, revision, "approve")) is not None:
-        return document
+    document = read(node.store, node.me).need(named)
+    if _answer(node, document, revision, "approve"):
+        return read(node.store, node.me).need(document.id)
     with node.store.transaction(CommitPoint.DOCUMENT) as db:
-        document, row = read(node.store, node.me).revision(revision)
-        _check_held(document, row)
+        row = _need_held(read(node.store, node.me).need(document.id), revision)
         rows.write(db, DocPut(document.id, node.address, review=row.id))
     return read(node.store, node.me).need(document.id)
 
 
-def reject(node: Node, revision: str, reason: str = "") -> Document:
-    """Leave a held or proposed revision, and what it follows, out of the document for good, by the person.
+def reject(node: Node, named: str, revision: str, reason: str = "") -> Document:
+    """Leave a held or proposed revision, and what it follows, out of a document for good, by the person.
 
     A held one stays in the history: a revision with the text as it is follows it. Raises DmpError as `approve`, and
     `conflict` on `revision` for the only text there is.
     """
     _check_line("reason", reason, MAX_SUMMARY_BYTES)
-    if (document := _answer(node, revision, "reject", reason)) is not None:
+    document = read(node.store, node.me).need(named)
+    if _answer(node, document, revision, "reject", reason):
         return document
     with node.store.transaction(CommitPoint.DOCUMENT) as db:
-        document, row = read(node.store, node.me).revision(revision)
-        _check_held(document, row)
+        document = read(node.store, node.me).need(document.id)
+        row = _need_held(document, revision)
         if not document.heads:
             raise conflict("revision", f"{document.name} has no other text; approve this one, or remove it")
         kept = document.heads[0]
         text = Text(rows.body_of(db, kept), kept.title, reason)
-        said = _revision(node, node.address, text, (kept.id, row.id), "reject", kept.title)
+        said = _revision(node, document.id, node.address, text, (kept.id, row.id), "reject", kept.title)
         rows.write(db, DocPut(document.id, node.address, said))
     return read(node.store, node.me).need(document.id)
 
@@ -311,16 +315,16 @@ def proposal_gate(node: Node, doc: str, revision: Revision) -> Message:
     ).message
 
 
-def _answer(node: Node, revision: str, choice: str, reason: str = "") -> Document | None:
-    """Decide a proposal as its gate does; None for a revision that is none."""
+def _answer(node: Node, document: Document, revision: str, choice: str, reason: str = "") -> bool:
+    """Decide a proposal as its gate does; False for a revision that is none."""
     found = doc_proposals.find(node.store.db, revision)
-    if found is None:
-        return None
+    if found is None or found[0] != document.id:
+        return False
     gate = proposal_gate(node, *found)
     if answer_to(node.store.db, gate.id) is not None:
         raise conflict("revision", "the gate that asked about it was closed; have it proposed again")
     node.engine.reply(Sender(node.address, can_decide=True), gate.id, ReplyInput(reason, choice=choice))
-    return read(node.store, node.me).need(found[0])
+    return True
 
 
 # Checks
@@ -362,13 +366,17 @@ def _need_base(document: Document, base: str) -> RevisionRow:
     return row
 
 
-def _check_held(document: Document, row: RevisionRow) -> None:
+def _need_held(document: Document, revision: str) -> RevisionRow:
+    row = document.revisions.get(revision)
+    if row is None:
+        raise not_found("revision", f"{document.name} has no such revision; `dmp doc held` lists what waits")
     if document.standing(row.id) not in ("held", "over"):
         raise conflict("revision", f"{row.id} waits for no decision; `dmp doc held` lists what does")
+    return row
 
 
 def _revision(
-    node: Node, author: str, text: Text, parents: tuple[str, ...], cause: str, title: str
+    node: Node, doc: str, author: str, text: Text, parents: tuple[str, ...], cause: str, title: str
 ) -> Revision:
     check_body(text.body)
     if text.title is not None:
@@ -380,13 +388,16 @@ def _revision(
     if task is None and author.startswith("run:"):
         address = node.host.work_item(author)
         task = None if address is None else address.partition(":")[2]
-    return Revision(
-        _id(node, "rev-"), parents, title, text.body, author, cause, text.summary, node.now(), None, task
-    )
+    made = Revision("", parents, title, text.body, author, cause, text.summary, node.now(), None, task)
+    return replace(made, id=revision_id(doc, made))
 
 
 def _check_line(field: str, text: str, limit: int) -> None:
-    if not is_one_line(text) or utf8_len(text) > limit:
+    try:
+        fits = is_one_line(text) and utf8_len(text) <= limit
+    except UnicodeEncodeError:
+        fits = False
+    if not fits:
         raise invalid(field, f"the {field} is one line of at most {limit} bytes")
 
 
@@ -399,8 +410,3 @@ def _heading(body: str) -> str | None:
     while utf8_len(title) > MAX_TITLE_BYTES:
         title = cut(title, len(title) - 1)
     return title or None
-
-
-def _id(node: Node, prefix: str) -> str:
-    ids: Callable[[str, str | None, int], str] = Ulids(node.random).after
-    return f"{prefix}{ids('', None, node.wall()).upper()}"

@@ -96,7 +96,12 @@ def _sign_documents(node: Node, team: Team) -> int:
     changes = docs.waiting(node.store.db)[:DOCUMENTS_AT_A_TIME]
     for id_ in changes:
         with node.store.transaction(CommitPoint.SHARED) as db:
-            fold.apply(db, team.view, node.signer.append(db, "doc", docs.waiting_body(db, id_)))
+            op = node.signer.append(db, "doc", docs.waiting_body(db, id_))
+            outcome = fold.apply(db, team.view, op)
+            if outcome.subject:  # nobody takes it, and it does not go away unnoticed
+                problems.note(
+                    db, problems.Problem(outcome.subject, outcome.reason, node.me, op.seq, node.now())
+                )
             docs.forget(db, id_)
     return len(changes)
 

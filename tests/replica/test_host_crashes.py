@@ -162,7 +162,7 @@ class Story:
         if doc_proposals.every(node.store.db) == [] and len(guide.revisions) == 1:
             documents.put(node, AGENT, "guide", documents.Text("Go on.\n"), None)
         for proposal in documents.proposals(node):
-            documents.approve(node, proposal.revision.id)
+            documents.approve(node, "guide", proposal.revision.id)
 
     def leaves_mail_behind(self, node: Node) -> None:
         """Another process of hers sends; before the session takes the mail up, it ends."""

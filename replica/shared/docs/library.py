@@ -15,6 +15,7 @@ from core.errors import not_found
 from core.text import shown
 from replica.shared.docs import graph
 from replica.shared.docs.bodies import CONTEXT, DOC_ID, MAX_SLUG, Link, Status
+from replica.shared.docs.ids import revision_id
 from replica.shared.docs.rows import NoteRow, Place, RevisionRow, Row
 
 MAX_HELD: Final = 50
@@ -104,15 +105,6 @@ class Library:
             )
         return found
 
-    def revision(self, id_: str) -> tuple[Document, RevisionRow]:
-        """A revision of any document. Raises DmpError `not-found` on `revision`."""
-        for document in self.documents.values():
-            if id_ in document.revisions:
-                return document, document.revisions[id_]
-        raise not_found(
-            "revision", f"there is no revision {shown(id_)}; `dmp doc log` shows those of a document"
-        )
-
 
 def library(rows: Iterable[Row], claims: Set[tuple[str, str]]) -> Library:
     """What was said, put together. `claims` are the sessions that replicas claim, as (session, replica)."""
@@ -137,11 +129,12 @@ def _is_claimed(author: str, row: Row, claims: Set[tuple[str, str]]) -> bool:
 def _document(
     doc: str, said: list[RevisionRow], notes: list[NoteRow], claims: Set[tuple[str, str]]
 ) -> Document:
-    known: dict[str, RevisionRow] = {}
-    unclaimed: dict[str, RevisionRow] = {}
-    for row in said:  # of several with one id, the earliest is meant
-        is_claimed = _is_claimed(row.by, row, claims) and _is_claimed(row.author, row, claims)
-        (known if is_claimed else unclaimed).setdefault(row.id, row)
+    revisions: dict[str, RevisionRow] = {}
+    for row in said:
+        other = revisions.setdefault(row.id, row)
+        if other is not row:
+            revisions[row.id] = _meant(other, row, claims)
+    known = {id_: row for id_, row in revisions.items() if _is_complete(row, claims)}
     ordered = graph.whole(known)
     everything = set(ordered)
     status: Status = _last(note.about.status for note in notes if note.is_a_persons) or "draft"
@@ -150,7 +143,6 @@ def _document(
         counted = graph.with_ancestors(known, _stood_behind(known, everything, notes))
     latest = graph.heads(known, counted)
     chains = graph.chains(known, ordered, everything - counted)
-    revisions = unclaimed | known
     return Document(
         id=doc,
         status=status,
@@ -165,6 +157,22 @@ def _document(
         waiting=tuple(graph.in_order(row for id_, row in revisions.items() if id_ not in everything)),
         passed_over=sum(length > MAX_CHAIN for length in chains.values()),
     )
+
+
+def _meant(earlier: RevisionRow, later: RevisionRow, claims: Set[tuple[str, str]]) -> RevisionRow:
+    """Which of two revisions with one id is meant: the one the id was made from, else one that need not wait."""
+    for test in (_is_certain, lambda row: _is_complete(row, claims)):
+        if test(earlier) != test(later):
+            return earlier if test(earlier) else later
+    return earlier
+
+
+def _is_certain(row: RevisionRow) -> bool:
+    return revision_id(row.doc, row) == row.id
+
+
+def _is_complete(row: RevisionRow, claims: Set[tuple[str, str]]) -> bool:
+    return _is_claimed(row.by, row, claims) and _is_claimed(row.author, row, claims)
 
 
 def _stood_behind(known: Mapping[str, RevisionRow], whole: Set[str], notes: list[NoteRow]) -> set[str]:

@@ -242,7 +242,11 @@ def _place(reading: Reading, seq: int) -> Place:
 
 
 def write(db: sqlite3.Connection, said: DocPut | DocRemove) -> None:
-    """Say something of a document here, inside an open transaction. It counts here at once."""
+    """Say something of a document here, inside an open transaction. It counts here at once.
+
+    Raises DmpError `invalid` for what teammates would drop.
+    """
+    parse_doc(said.to_json())
     revision = said.revision if isinstance(said, DocPut) else None
     author = said.by if revision is None else revision.author
     db.execute(

@@ -212,6 +212,9 @@ def test_a_removed_document_comes_back_with_a_text_of_the_persons(node: Node) ->
         (Text("x", title="a\nb"), "title"),
         (Text("x", summary="a\u2028b"), "summary"),
         (Text("x", summary="x" * 201), "summary"),
+        (Text("x", summary="\ud800"), "summary"),
+        (Text("x", title="\ud800"), "title"),
+        (Text("x", task="no id"), "revision.task"),
     ],
 )
 def test_what_breaks_a_bound_is_invalid_and_changes_nothing(node: Node, text: Text, field: str) -> None:
@@ -257,13 +260,13 @@ def test_an_approved_proposal_counts_as_its_authors_with_the_persons_word(node: 
     if by_gate:
         answer(node, done.gate, "approve")
     else:
-        documents.approve(node, done.revision)
+        documents.approve(node, "guide", done.revision)
     (row,) = get(node).heads
     assert (row.id, row.author, row.approved_by, row.by) == (done.revision, HELPER, ME, ME)
     assert documents.proposals(node) == []
     assert node.engine.open_gates() == []
     with refused(Code.CONFLICT, "revision"):
-        documents.approve(node, done.revision)
+        documents.approve(node, "guide", done.revision)
 
 
 @pytest.mark.parametrize("by_gate", [True, False])
@@ -273,11 +276,11 @@ def test_a_rejected_proposal_is_gone(node: Node, by_gate: bool) -> None:
     if by_gate:
         answer(node, done.gate, "reject")
     else:
-        documents.reject(node, done.revision, "No oil")
+        documents.reject(node, "guide", done.revision, "No oil")
     assert texts(node, get(node)) == ["# Guide\n"]
     assert documents.proposals(node) == []
     with refused(Code.NOT_FOUND, "revision"):
-        documents.approve(node, done.revision)
+        documents.approve(node, "guide", done.revision)
 
 
 def test_a_gate_of_another_program_decides_no_proposal(node: Node) -> None:
@@ -295,7 +298,7 @@ def test_a_proposal_whose_gate_was_closed_waits_no_more(node: Node) -> None:
     node.engine.close(done.gate.id, "never mind")
     assert documents.proposals(node) == []
     with refused(Code.CONFLICT, "revision"):
-        documents.approve(node, done.revision)
+        documents.approve(node, "guide", done.revision)
     assert texts(node, get(node)) == ["# Guide\n"]
 
 
@@ -303,11 +306,13 @@ def test_a_proposal_whose_gate_a_crash_kept_from_being_raised_is_decided_all_the
     helper(node)
     create(node)
     documents.describe(node, "guide", status="accepted")
-    revision = documents._revision(node, HELPER, Text("Oil.\n"), (get(node).heads[0].id,), "save", "Guide")
+    revision = documents._revision(
+        node, get(node).id, HELPER, Text("Oil.\n"), (get(node).heads[0].id,), "save", "Guide"
+    )
     with node.store.transaction(CommitPoint.DOCUMENT) as db:
         doc_proposals.add(db, revision, get(node).id)
     assert [each.gate for each in documents.proposals(node)] == [None]
-    documents.approve(node, revision.id)
+    documents.approve(node, "guide", revision.id)
     assert texts(node, get(node)) == ["Oil.\n"]
 
 
@@ -322,7 +327,7 @@ def test_a_sessions_change_names_its_work_item_and_its_gate_the_session(node: No
     assert done.gate is not None
     assert isinstance(done.gate.data, dict)
     assert (done.gate.data["taskId"], done.gate.data["runId"]) == (item.id, run.partition(":")[2])
-    documents.approve(node, done.revision)
+    documents.approve(node, "guide", done.revision)
     (row,) = get(node).heads
     assert (row.task, row.author) == (item.id, run)
 

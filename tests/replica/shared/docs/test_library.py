@@ -40,7 +40,7 @@ def revision(
         approved_by=approved_by,
         cause="save",
         summary="",
-        created_at="",
+        created_at="2026-01-01T00:00:00.000Z",
         task=None,
     )
 

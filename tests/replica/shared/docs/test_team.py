@@ -307,7 +307,7 @@ def test_a_change_that_no_person_stands_behind_is_held_everywhere_until_any_pers
         found = acts.document(machine, doc)
         assert [row.id for row in found.held] == [rev("x")]
         assert acts.text_of(machine, doc) == "# Guide\n"
-    documents.approve(cy.node, rev("x"))
+    documents.approve(cy.node, doc, rev("x"))
     assert acts.text_of(cy, doc) == "Oil it.\n"
     exchange(cy, ada)
     agree(cy, ada)
@@ -319,7 +319,7 @@ def test_a_rejected_change_stays_in_the_history_and_nowhere_else_on_every_machin
     doc = accepted_by_ada(ada, bob, cy)
     agents_change(Forger(bob), doc, acts.head(ada, doc).id, body="Oil it.\n")
     ada.sync()
-    documents.reject(ada.node, rev("x"), "No oil")
+    documents.reject(ada.node, doc, rev("x"), "No oil")
     exchange(ada, cy)
     agree(ada, cy)
     found = acts.document(cy, doc)
@@ -334,7 +334,7 @@ def test_a_change_approved_after_the_document_went_on_is_concurrent(w: World) ->
     agents_change(Forger(bob), doc, acts.head(ada, doc).id, body="Oil it.\n")
     acts.put(ada, doc, "Ada's.\n")
     ada.sync()
-    documents.approve(ada.node, rev("x"))
+    documents.approve(ada.node, doc, rev("x"))
     assert sorted(acts.bodies(ada, acts.document(ada, doc).heads)) == ["Ada's.\n", "Oil it.\n"]
 
 
@@ -445,7 +445,7 @@ def test_k6_fifty_changes_of_one_machine_are_held_whatever_it_floods(w: World) -
     ada.sync()
     found = acts.document(ada, doc)
     assert ([row.id for row in found.held], found.passed_over) == ([rev(f"n{n}") for n in range(50)], 10)
-    documents.reject(ada.node, rev("n0"))
+    documents.reject(ada.node, doc, rev("n0"))
     assert acts.document(ada, doc).held[-1].id == rev("n50")
 
 
@@ -461,3 +461,34 @@ def test_seventeen_concurrent_revisions_are_joined_in_steps(w: World) -> None:
     agree(ada, cy)
     assert acts.text_of(cy, DOC) == "All.\n"
     assert all(len(row.parents) <= 16 for row in acts.document(cy, DOC).revisions.values())
+
+
+def test_m1_no_other_revision_takes_the_place_of_one_made_here(w: World) -> None:
+    """A teammate signs another text under the same id, at an earlier clock, after it was approved of."""
+    ada, bob, mallory = w.team("ada", "bob", "mallory")
+    exchange(ada, bob, mallory)
+    early = Forger(mallory)
+    for machine in (ada, bob, mallory):
+        machine.clock.ms += 60_000
+    doc = acts.create(bob, body="Bob's.\n")
+    bob.sync()
+    (made,) = acts.document(bob, doc).heads
+    acts.publish(early, said.text("a", by="human:mallory", doc=doc, id=made.id, body="Mallory's.\n"))
+    for machine in (ada, bob):
+        machine.sync()
+        assert acts.text_of(machine, doc) == "Bob's.\n"
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_m1_of_two_texts_under_one_id_that_neither_made_the_earlier_counts_everywhere(
+    w: World, first: int
+) -> None:
+    ada, bob, mallory = w.team("ada", "bob", "mallory")
+    exchange(ada, bob, mallory)
+    forgers = [Forger(bob), Forger(mallory)]
+    forgers[1].ms = forgers[0].ms + 5_000
+    bodies = [said.text("a", body="Bob's.\n"), said.text("a", by="human:mallory", body="Mallory's.\n")]
+    for index in (first, 1 - first):
+        acts.publish(forgers[index], bodies[index])
+        ada.sync()
+    assert acts.text_of(ada, DOC) == "Bob's.\n"
