@@ -20,7 +20,7 @@ from crypto.judge import SignatureMemory
 from crypto.key_claims import MAX_KEY_CLAIMS, Claim, key_claims
 from crypto.keys import KeyBody
 from crypto.lane import LaneResult, read_lane
-from crypto.op import Unverified, read_line, to_line
+from crypto.op import Unverified, read_entry, read_line, to_line
 from crypto.roster.bodies import Admit, CutPoint, Recover, Revoke
 from crypto.roster.claims import recovery_keys
 from crypto.roster.founding import Candidates, Founding, Pin, foundings
@@ -165,15 +165,15 @@ class Verifier:
         db = self._store.db
         team = self._reader.read(db)
         bound = set() if team is None else team.keys.keys() & {*team.view.members, *team.view.revoked}
-        known: dict[str, set[str]] = {}
-        for replica, fingerprint in db.execute("SELECT replica, fingerprint FROM claims"):
-            known.setdefault(replica, set()).add(fingerprint)
+        known: dict[str, dict[str, bytes]] = {}
+        for replica, fingerprint, line in db.execute("SELECT replica, fingerprint, line FROM claims"):
+            known.setdefault(replica, {})[fingerprint] = bytes(line)
         named = self._named(team)
         room = MAX_WAITING_IDS - len(known.keys() - bound)
         guests = self._guests(team) if room <= 0 else Counter[str]()
         fresh: list[tuple[str, str, bytes]] = []
-        for replica in sorted(lanes.keys() - bound):
-            wanted, have = named.get(replica, set()), known.get(replica, set())
+        for replica in sorted(lanes.keys() - (bound - forks.forks(db).keys())):
+            wanted, have = named.get(replica, set()), known.get(replica, {})
             if not have and not wanted:
                 invite = self._invite_of(team, replica, lanes[replica]) if room <= 0 else None
                 if invite is not None:
@@ -184,6 +184,7 @@ class Verifier:
                     found.held = True
                     continue
             claims = key_claims(replica, lanes[replica], named=wanted)
+            better = [each for each in claims if _is_better(each, have.get(each.fingerprint))]
             claims = [each for each in claims if each.fingerprint not in have]
             claims = [
                 each
@@ -193,10 +194,14 @@ class Verifier:
             if claims and not have:
                 found.new_ids += 1
                 room -= 1
-            known.setdefault(replica, set()).update(claim.fingerprint for claim in claims)
-            fresh.extend((replica, claim.fingerprint, to_line(claim.op)) for claim in claims)
+            lines = {claim.fingerprint: to_line(claim.op) for claim in [*claims, *better]}
+            known.setdefault(replica, {}).update(lines)
+            fresh.extend((replica, *each) for each in lines.items())
         if fresh:
             with self._store.transaction(CommitPoint.CLAIMED):
+                db.executemany(
+                    "DELETE FROM claims WHERE replica = ? AND fingerprint = ?", [each[:2] for each in fresh]
+                )
                 db.executemany("INSERT INTO claims (replica, fingerprint, line) VALUES (?, ?, ?)", fresh)
                 raise_roster_version(db)
         self._note_claimed(
@@ -441,6 +446,11 @@ class Verifier:
                 ops.set_position(db, replica, ops.Position(key.fingerprint, Cursor()))
             raise_roster_version(db)
         return True
+
+
+def _is_better(claim: Claim, kept: bytes | None) -> bool:
+    """Whether a key op is to be kept in the place of another that announced the same keys: the smaller hash is."""
+    return kept is not None and to_line(claim.op) != kept and claim.hash < read_entry(kept).hash
 
 
 def _proves_recovery(team: Team, pubs: Iterable[str], op: RosterOp, key: KeyBody) -> bool:

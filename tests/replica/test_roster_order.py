@@ -1,7 +1,9 @@
 """The roster comes to the same everywhere, whichever of its ops a replica met first, and in which pull."""
 
+from crypto.op import to_line
 from crypto.roster.bodies import CutPoint, Revoke, Role, SetRole
 from replica.team import commands
+from tests.crypto.publisher import Publisher
 from tests.replica.forge import Forger
 from tests.replica.shared.acts import sign, view_of
 from tests.replica.world import World, exchange
@@ -55,3 +57,20 @@ def test_what_is_said_in_answer_to_a_roster_op_comes_after_it(w: World) -> None:
     bob.sync()
     commands.revoke(bob.pass_(), cy.me, "lost")
     assert view_of(bob).members.keys() == {ada.me, bob.me}
+
+
+def test_of_two_key_ops_with_the_same_keys_all_take_the_same_one(w: World) -> None:
+    """Whose machine it says it is decides who may admit it."""
+    ada, bob, cy = w.team("ada", "bob", "cy")
+    exchange(ada, bob, cy)
+    stranger = Publisher("bob-0000002b", fill=9)
+    both = (stranger.key_op(handle="bob"), stranger.key_op(handle="eve"))
+    first, second = sorted(both, key=lambda op: op.hash)
+    w.remote.put(stranger.replica, to_line(second))
+    cy.sync()
+    w.remote.put(stranger.replica, to_line(first))
+    exchange(ada, bob, cy)
+    for each in (ada, bob, cy):
+        team = each.node.team
+        assert team is not None
+        assert team.keys[stranger.replica].to_json() == first.body
