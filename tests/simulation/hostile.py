@@ -249,7 +249,7 @@ def _report(stage: Stage, machine: SimMachine, random: Random) -> None:
 def _collide(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Say something else under the id of a message of somebody's, to others."""
     by = villain(stage, machine, random)
-    message = some(messages(by.victim()), random)
+    message = some([each for each in messages(by.victim()) if each.id not in stage.left], random)
     by.publish(by.mail(by.victim(), id=message.id, thread=message.id, body="something else"))
 
 
