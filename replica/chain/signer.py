@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from crypto.canonical import JsonValue
 from crypto.chain import Cursor, Head
 from crypto.op import ABSENT, ZERO_HASH, Absent, Op, make_op
-from crypto.sealing import seal
+from crypto.sealing import KeyWrap, hpke_wrap, seal
 from replica.chain.clock import take_reading
 from replica.home.keyfile import Identity
 from replica.records import ops, outbox
@@ -17,11 +17,15 @@ from replica.records.meta import raise_roster_version
 
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """Makes this replica's ops. Time (milliseconds) and random bytes come from outside."""
+    """Makes this replica's ops. Time (milliseconds) and random bytes come from outside.
+
+    `wrap` brings the ephemeral keys of seals.
+    """
 
     identity: Identity
     wall: Callable[[], int]
     random: Callable[[int], bytes]
+    wrap: KeyWrap = hpke_wrap
 
     def append(self, db: sqlite3.Connection, type_: str, body: JsonValue) -> Op:
         """Sign a clear op and append it, inside an open transaction."""
@@ -49,6 +53,7 @@ class Signer:
             type=type_,
             recipients=recipients,
             random=self.random,
+            wrap=self.wrap,
         )
         rows_json = json.dumps([[row.kind, row.content] for row in rows])
         return self._append(db, place, type_, body, sealed, rows_json)
