@@ -1,7 +1,7 @@
 """One simulated machine: its replica, what its person configured, and the ways in which it can die."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Final, Literal
 
@@ -9,6 +9,7 @@ from core.dispatchers import Lone
 from core.errors import Code, DmpError
 from core.message import Message
 from core.store import Store
+from crypto.sealing import SEAL_KEY_BYTES
 from replica.home.keyfile import Identity
 from replica.home.locks import Held
 from replica.home.memory import MemoryLocks, MemoryMarkers
@@ -17,6 +18,7 @@ from replica.host.config import Config
 from replica.host.place import Place, Programs
 from replica.node import Node, belong_to, make_identity
 from replica.records.commits import CommitPoint
+from tests.crypto.pyhpke_wrap import FixedEphemerals
 from tests.replica.memory import empty_store, image_of, store_of
 from tests.replica.world import Clock, Machine
 from tests.simulation.network import Network
@@ -128,6 +130,9 @@ class SimMachine:
         self.store.observer = self.fuse
         self.lock = None
         self.node = Node(self.identity, self.store, self._place(), self.clock, self.random)
+        # From the seed too, so that a run is the same every time; and by another library than opens them.
+        wrap = FixedEphemerals(lambda: self.random(SEAL_KEY_BYTES))
+        self.node.signer = replace(self.node.signer, wrap=wrap)
 
     def _place(self) -> Place:
         def programs(_ended: Callable[[], bool]) -> Programs:
