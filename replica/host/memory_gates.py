@@ -42,6 +42,9 @@ ORDER BY memory
 """
 """Entries to look at: not those that nobody wrote to but replicas of which nothing more is asked about now."""
 
+AT_A_TIME: Final = 128
+"""Entries judged in one transaction, so that others are not kept waiting."""
+
 QUOTE: Final = "| "
 """What each line of somebody's words in a gate starts with, so that none passes for the host's own."""
 
@@ -54,8 +57,14 @@ def judge(node: Node) -> None:
     db = node.store.db
     for outdated in proposals.outdated(db):
         _withdraw(node, outdated, "what it proposed was taken back with its publisher's revocation")
-    for (name,) in db.execute(_UNJUDGED, (MAX_OPEN,)).fetchall():
-        _judge_entry(node, name)
+    names = [name for (name,) in db.execute(_UNJUDGED, (MAX_OPEN,))]
+    for start in range(0, len(names), AT_A_TIME):
+        with node.store.transaction(CommitPoint.MEMORY):
+            needless = [
+                each for name in names[start : start + AT_A_TIME] for each in _judge_entry(db, node, name)
+            ]
+        for proposal in needless:  # and the entry is looked at again
+            _withdraw(node, proposal, "somebody stands behind what it proposed, so it counts")
     for proposal in proposals.without_gate(db):
         raise_gate(node, proposal)
 
@@ -96,23 +105,21 @@ def decide(node: Node, proposal: Proposal, *, approve: bool) -> Proposal:
     return proposals.find(node.store.db, proposal.id) or proposal
 
 
-def _judge_entry(node: Node, name: str) -> None:
-    """Propose the writes of an entry that nobody stands behind, and withdraw proposals that need no decision."""
-    with node.store.transaction(CommitPoint.MEMORY) as db:
-        kept, known = memory.find(node, name), proposals.of_memory(db, name)
-        held = {} if kept is None else {each.write.place: each for each in kept.entry.held}
-        needless = [
-            each
-            for each in known
-            if each.place is not None and each.state is State.OPEN and each.place not in held
-        ]
-        asked = {each.place for each in known}
-        wanted = [each for place, each in held.items() if place not in asked]
-        proposed = [_propose(db, node, kept.entry, each) for each in wanted if kept is not None]
-        if all(proposed) and not needless:
-            db.execute("DELETE FROM memory_unjudged WHERE memory = ?", (name,))
-    for proposal in needless:  # and the entry is looked at again
-        _withdraw(node, proposal, "somebody stands behind what it proposed, so it counts")
+def _judge_entry(db: sqlite3.Connection, node: Node, name: str) -> list[Proposal]:
+    """Propose the writes of an entry that nobody stands behind; return the proposals that need no decision."""
+    kept, known = memory.find(node, name), proposals.of_memory(db, name)
+    held = {} if kept is None else {each.write.place: each for each in kept.entry.held}
+    needless = [
+        each
+        for each in known
+        if each.place is not None and each.state is State.OPEN and each.place not in held
+    ]
+    asked = {each.place for each in known}
+    wanted = [each for place, each in held.items() if place not in asked]
+    proposed = [_propose(db, node, kept.entry, each) for each in wanted if kept is not None]
+    if all(proposed) and not needless:
+        db.execute("DELETE FROM memory_unjudged WHERE memory = ?", (name,))
+    return needless
 
 
 def _propose(db: sqlite3.Connection, node: Node, entry: Entry, revision: Revision) -> bool:

@@ -3,10 +3,12 @@
 import pytest
 
 from core.errors import Code, DmpError
+from core.store import registers
 from crypto.canonical import JsonValue
 from replica.host import memory
 from replica.host.config import Config, MemoryPolicy
 from replica.host.principals import sender
+from replica.shared.fold import HANDLERS
 from replica.team import commands
 from tests.replica.forge import Forger
 from tests.replica.shared.acts import register
@@ -307,3 +309,80 @@ def test_the_replica_that_made_an_entry_may_leave_and_its_entries_stay(w: World)
     exchange(ada, cy)
     for machine in (ada, cy):
         assert seen(machine, name) == ("Tabs", "Indent with spaces.", "human")
+
+
+def test_memory_that_was_kept_unread_counts_after_an_upgrade(
+    w: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    with monkeypatch.context() as older:
+        older.delitem(HANDLERS, "memory")
+        forged(bob, body(MEM, "human", "human:bob", **GIVEN, author="human:bob"))
+        ada.sync()
+        assert memory.find(ada.node, MEM) is None
+    ada.sync()
+    assert seen(ada, MEM) == ("Tabs", "Indent with spaces.", "human")
+
+
+def test_an_entry_whose_beginning_is_missing_says_nothing_yet(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    forged(bob, body(MEM, "human", "human:bob", pinned=True, title="Only a title"))
+    ada.sync()
+    assert seen(ada, MEM) is None
+    assert memory.every(ada.node) == []
+    with pytest.raises(DmpError) as refused:
+        edit(ada, MEM, title="Mine")
+    assert refused.value.code is Code.NOT_FOUND
+
+
+def test_an_edit_that_changes_nothing_is_refused(w: World) -> None:
+    ada = w.machine("ada")
+    name = put(ada, "project")
+    with pytest.raises(DmpError) as refused:
+        edit(ada, name, title="Tabs", pinned=False, refs=[])
+    assert refused.value.code is Code.CONFLICT
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("title", "Two\nlines"), ("title", " "), ("body", "\n"), ("body", "x" * 8_193), ("kind", "rumour")],
+)
+def test_what_teammates_would_refuse_or_misread_is_not_written_here(w: World, name: str, value: str) -> None:
+    ada = w.machine("ada")
+    kept_already = put(ada, "project")
+    for write in (lambda: put(ada, "team", None, **{name: value}), lambda: edit(ada, kept_already, None, **{name: value})):
+        with pytest.raises(DmpError) as refused:
+            write()
+        assert (refused.value.code, refused.value.field) == (Code.INVALID, name)
+
+
+def test_only_one_of_its_own_scope_goes_in_the_place_of_an_entry(w: World) -> None:
+    ada = w.machine("ada")
+    name = put(ada, "project")
+    with pytest.raises(DmpError) as refused:
+        memory.put(ada.node, sender(ada.node, None), "team", GIVEN, supersedes=(name,))
+    assert refused.value.field == "supersedes"
+
+
+def test_one_author_that_is_never_reached_from_elsewhere_writes_nothing_for_the_team(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    allow(ada)
+    with ada.node.store.transaction("test") as db:
+        registers.edit(db, "agent", "agent:ada/overseer", {"status": "approved", "replica": ada.me})
+    with pytest.raises(DmpError) as refused:
+        put(ada, by="agent:ada/overseer")
+    assert (refused.value.code, refused.value.field) == (Code.FORBIDDEN, "from")
+    put(ada, "project", by="agent:ada/overseer")
+
+
+def test_a_replica_speaks_for_those_it_hosts(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    commands.set_hosts(ada.pass_(), bob.me, ["cy"])
+    exchange(ada, bob)
+    forged(bob, body(MEM, "human", "human:cy", **GIVEN, author="human:cy"))
+    ada.sync()
+    assert seen(ada, MEM) == ("Tabs", "Indent with spaces.", "human")
