@@ -173,7 +173,7 @@ def fold_team(db: sqlite3.Connection, unsigned: Iterable[RosterOp] = ()) -> Team
     ends = ends_of(_cuts(stored), forked)
     while True:
         void = {replica: fork.seq for replica, fork in forked.items() if replica not in ends}
-        view, keys = resolve(founding, claims, [*_counting(db, stored, founding, void), *unsigned])
+        view, keys = resolve(founding, claims, [*_counting(db, stored, founding, void, ends), *unsigned])
         fallen = [replica for replica, end in ends.items() if not _ends_at(view, replica, end)]
         if not fallen:
             view = replace(view, forks=void) if void else view
@@ -192,11 +192,19 @@ def _ends_at(view: View, replica: str, end: CutPoint) -> bool:
 
 
 def _counting(
-    db: sqlite3.Connection, stored: Iterable[RosterOp], founding: str, void: Mapping[str, int]
+    db: sqlite3.Connection,
+    stored: Iterable[RosterOp],
+    founding: str,
+    void: Mapping[str, int],
+    ends: Mapping[str, CutPoint],
 ) -> Iterator[RosterOp]:
-    """The roster ops that count where some replicas signed two histories: `void` is where these part."""
+    """The roster ops that may count where some replicas signed two histories: `void` is where these part.
+
+    What is beyond the end that a revocation names never does, and may not even be known to everybody.
+    """
+    last = {**void, **{replica: end.after_seq for replica, end in ends.items()}}
     for op in stored:
-        if op.hash == founding or op.seq <= void.get(op.replica, op.seq):
+        if op.hash == founding or op.seq <= last.get(op.replica, op.seq):
             yield op
     for replica in void:
         known = ops.position(db, replica)
