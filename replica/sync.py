@@ -177,8 +177,9 @@ class SyncPass:
             self.step("signing")
             admit_invited(node, team)
             team = node.team or team
+            # Also of a replica that has left itself: what it signed goes out, but to nobody who is not there.
+            withdraw_from_leavers(store, node.me, team)
             if team.ready(node.me):
-                withdraw_from_leavers(store, node.me, team)
                 # Before the mail: who it goes to, and whose it is, teammates compute from this.
                 sign_shared(node, team)
                 if self.running is not None:

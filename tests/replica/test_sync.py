@@ -143,6 +143,26 @@ def test_t5_a_signed_op_whose_push_failed_goes_out_as_a_stub_once_a_reader_left(
     assert not any(subject.startswith("missing:") for subject in ada.problems())
 
 
+def test_t5_who_has_left_publishes_nothing_either_that_is_sealed_to_another_who_left(w: World) -> None:
+    ada, bob, cy = w.team("ada", "bob", "cy")
+    exchange(ada, bob, cy)
+    bob.send(("human:ada", "human:cy"), "for both")
+    publish = bob.transport.publish
+
+    def fails(*_given: object, **_more: object) -> None:
+        raise Unreachable("the network went away")
+
+    bob.transport.publish = fails  # type: ignore[method-assign]
+    with pytest.raises(Unreachable):
+        bob.sync()
+    bob.transport.publish = publish  # type: ignore[method-assign]
+    commands.revoke(ada.pass_(), cy.me, "laptop stolen")
+    commands.revoke(ada.pass_(), bob.me, "laptop stolen")
+    bob.sync()
+    mails = [entry for entry in map(read_entry, bob.lane()) if entry.type == "mail"]
+    assert all(isinstance(entry, Stub) for entry in mails if cy.me in (entry.to or ()))
+
+
 def test_a_recipient_whose_last_home_left_is_refused_and_the_sender_told(w: World) -> None:
     ada, bob, cy = w.team("ada", "bob", "cy")
     exchange(ada, bob, cy)
