@@ -117,16 +117,17 @@ def log(cli: Cli, named: str, limit: int) -> None:
     with cli.node() as node:
         document = read(node.store, node.me).need(named)
         found = graph.in_order(document.revisions.values(), latest_first=True)
+        standings = document.standings()
         if cli.as_json:
             cli.screen.document(
                 {
                     "document": document_json(document),
-                    "revisions": [revision_json(row, document.standing(row.id)) for row in found],
+                    "revisions": [revision_json(row, standings.get(row.id, "over")) for row in found],
                 }
             )
             return
         for row in found[:limit]:
-            cli.screen.say(revision_text(node, row, document.standing(row.id)))
+            cli.screen.say(revision_text(node, row, standings.get(row.id, "over")))
         if len(found) > limit:
             cli.screen.say(
                 f"{len(found) - limit} more: {cli.command(f'doc log {document.name} --limit {len(found)}')}"

@@ -123,9 +123,15 @@ def put(node: Node, author: str, named: str, text: Text, base: str | None, cause
 def joined(node: Node, document: Document) -> doc_text.Joined:
     """The latest revisions of a document as one text, in which what several of them changed is marked.
 
-    Raises DmpError as `doc_text.join`.
+    Raises DmpError as `doc_text.join`, and `conflict` on `doc` for more than one revision joins.
     """
     db, revisions = node.store.db, document.revisions
+    if len(document.heads) > MAX_PARENTS:
+        raise conflict(
+            "doc",
+            f"{document.name} has {len(document.heads)} concurrent revisions, too many to join by parts; take one with "
+            "--take, or give the text in a file",
+        )
     first, *others = document.heads
     found = doc_text.Joined(rows.body_of(db, first), 0)
     for index, other in enumerate(others):
@@ -150,7 +156,8 @@ def merge(node: Node, named: str, text: Text, seen: Sequence[str]) -> Put:
         latest = {head.id for head in document.heads}
         if len(latest) < 2 or len(set(seen)) < 2 or not latest & set(seen):
             raise conflict("doc", f"{document.name} has no concurrent revisions to merge (any more)")
-        if any(document.standing(id_) not in ("head", "past") for id_ in seen):
+        standings = document.standings()
+        if any(standings.get(id_) not in ("head", "past") for id_ in seen):
             raise conflict(
                 "doc", f"what was to be merged of {document.name} does not count any more; begin again"
             )

@@ -70,12 +70,14 @@ class Document:
 
     def standing(self, revision: str) -> str:
         """What a revision is: `head`, `past`, `held`, `waiting`, or `over` for one held beyond the bounds."""
-        if revision in self.past:
-            return "past"
+        return self.standings().get(revision, "over")
+
+    def standings(self) -> dict[str, str]:
+        """What every revision is that is held within the bounds, waits or counts."""
+        found = dict.fromkeys(self.past, "past")
         for name, rows in (("head", self.heads), ("held", self.held), ("waiting", self.waiting)):
-            if any(row.id == revision for row in rows):
-                return name
-        return "over"
+            found |= {row.id: name for row in rows}
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.errors import Code
 from core.timestamp import timestamp
 from crypto.canonical import JsonValue
 from crypto.roster.bodies import CutPoint, Revoke
@@ -13,6 +14,7 @@ from replica.host.documents import Text
 from replica.shared import fold, publish
 from replica.shared.docs import rows
 from replica.team import commands
+from tests.core.support import refused
 from tests.replica.forge import Forger
 from tests.replica.shared import acts as shared
 from tests.replica.shared.docs import acts, said
@@ -456,6 +458,8 @@ def test_seventeen_concurrent_revisions_are_joined_in_steps(w: World) -> None:
     ada.sync()
     found = acts.document(ada, DOC)
     assert len(found.heads) == 40
+    with refused(Code.CONFLICT, "doc"):
+        documents.joined(ada.node, found)
     documents.merge(ada.node, DOC, Text("All.\n"), [row.id for row in found.heads])
     exchange(ada, cy)
     agree(ada, cy)
