@@ -19,6 +19,9 @@ FEWEST: Final = 3
 MOST: Final = 8
 """Replicas of one seed."""
 
+HOSTILE: Final = "hostile: "
+"""What the names of acts that break the rules start with."""
+
 PROLOGUE: Final = ("begin a session", "begin a session")
 """What comes first, so that there is something to go on with."""
 
@@ -60,9 +63,12 @@ def draw(seed: int) -> Script:
     """The script of a seed."""
     random = Random(f"acts-{seed}")
     size = random.randint(FEWEST, MOST - 2)  # two more may join
-    names, weights = list(WEIGHTS), list(WEIGHTS.values())
+    hostile = (
+        random.random() < 0.5
+    )  # where nobody breaks the rules, nothing that was said is excused from them
+    weights = {name: weight for name, weight in WEIGHTS.items() if hostile or not name.startswith(HOSTILE)}
     count = FEWEST_ACTS + random.randrange(10)
-    drawn = [*PROLOGUE, *random.choices(names, weights, k=count)]
+    drawn = [*PROLOGUE, *random.choices(list(weights), list(weights.values()), k=count)]
     return Script(seed, size, tuple(_act(random, what) for what in drawn))
 
 

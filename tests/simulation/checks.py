@@ -446,11 +446,36 @@ def _nothing_said_is_unsaid(ended: Ended) -> None:
                 raise FoundError(f"{machine.me} took {message.id} for {lost[0].recipient}, and never sent it")
 
 
+def _work_item_mail_is_somewhere(ended: Ended) -> None:
+    """Mail for a work item waits for its next session somewhere, or was given to one, or was refused (M3)."""
+    members = {machine.me for machine in ended.members}
+    refused = _refused(ended)
+    for op, payload in _mail(ended):
+        if not ended.counts(op) or op.replica not in members:
+            continue
+        message_id = payload.message.id
+        for target in payload.targets:
+            homes_left = set(target.homes) & members
+            if not target.recipient.startswith("task:") or homes_left != set(target.homes):
+                continue
+            if all((message_id, home) in refused for home in homes_left):
+                continue
+            held = [
+                machine.me
+                for machine in ended.members
+                for each in machine.node.engine.deliveries(message_id)
+                if each.recipient == target.recipient
+            ]
+            if not held:
+                raise FoundError(f"{message_id} of {op.replica} to {target.recipient} is nowhere")
+
+
 _OF_THE_ROSTER: Final = (_one_roster, _chains_verify, _nothing_local_left, _only_readers_read)
 _OF_THE_REST: Final = (
     _one_state,
     _nothing_waits,
     _arrived_once,
+    _work_item_mail_is_somewhere,
     _rows_match,
     _questions_agree,
     _nothing_said_is_unsaid,

@@ -27,7 +27,7 @@ from tests.simulation.team import admin, newcomer
 from tests.simulation.team import team_of as ready_team
 from tests.simulation.villain import Villain, fall, lane, rewritten, villain
 
-_WEIGHT: Final = 0.8
+_WEIGHT: Final = 1.5
 _HOUR: Final = 3_600_000
 
 

@@ -168,10 +168,10 @@ def _remove(stage: Stage, machine: SimMachine, random: Random) -> None:
 
 @act("decide on a document", 2)
 def _decide_document(stage: Stage, machine: SimMachine, random: Random) -> None:
-    def waiting(each: SimMachine) -> list[str]:
-        held = [row.id for one in there(each) for row in one.held]
-        return [*held, *(one.revision.id for one in documents.proposals(each.node))]
+    def waiting(each: SimMachine) -> list[tuple[str, str]]:
+        held = [(one.id, row.id) for one in there(each) for row in one.held]
+        return [*held, *((one.doc, one.revision.id) for one in documents.proposals(each.node))]
 
     machine, found = first_with(stage, machine, waiting)
     decide = documents.approve if random.random() < 0.6 else documents.reject
-    decide(machine.node, random.choice(found))
+    decide(machine.node, *random.choice(found))
