@@ -28,6 +28,8 @@ LEARNT = {
     "question": r"waits for your answer: (m-[0-9a-z]{26})",
     "replica": r"team admit (\S+-[0-9a-f]{8}) --fingerprint",
     "fingerprint": r"team admit \S+-[0-9a-f]{8} --fingerprint (\S+)",
+    "recovery-code": r"^ +((?:[0-9A-Z]{4}-){12}[0-9A-Z]{4})$",
+    "founder-fingerprint": r"^this machine  (\S+)  ada-",
     "other-replica": r"\b(bob-[0-9a-f]{8})\b",
     "task": r"Made task:(t-[0-9a-f]{10})",
     "epic": r"Made task:(e-[0-9a-f]{10})",
@@ -78,7 +80,7 @@ class Shell:
 
     def _learn(self, out: str) -> None:
         for name, pattern in LEARNT.items():
-            found = re.search(pattern, out)
+            found = re.search(pattern, out, re.MULTILINE)
             if found is not None:
                 self._known[name] = found[1]
 
