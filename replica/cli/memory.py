@@ -17,6 +17,7 @@ from replica.cli.memory_text import (
     show_changes,
     show_entry,
     show_proposal,
+    standing_text,
     trust_text,
     whose_text,
 )
@@ -28,6 +29,7 @@ from replica.host.principals import sender
 from replica.node import Node
 from replica.shared.memory import proposals
 from replica.shared.memory.bodies import KINDS, REASONS
+from replica.shared.memory.entries import Standing
 from replica.shared.memory.proposals import SCOPES, Proposal, State
 
 
@@ -226,14 +228,15 @@ def diff(cli: Cli, named: str, everything: bool) -> None:
             return
         kept = memories.need(node, named)
         found = memory_merging.names(kept.entry)[1:]
-        found = found if everything else found[-1:]
+        if not everything:
+            found = [each for each in found if each[1].standing is Standing.COUNTS][-1:]
         if cli.as_json:
             cli.screen.document(
                 {"memory": kept.entry.id, "revisions": [revision_json(*each) for each in found]}
             )
             return
         for name, revision in found:
-            cli.screen.say(f"{name}  {whose_text(node, revision)}")
+            cli.screen.say(f"{name}  {whose_text(node, revision)}{standing_text(revision)}")
             show_changes(
                 cli.screen, ((each, revision.before[each], value) for each, value in revision.fields.items())
             )

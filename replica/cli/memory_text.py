@@ -110,7 +110,7 @@ def show_entry(screen: Screen, node: Node, kept: Kept) -> None:
             shown = [each for each in FIELDS if each in revision.fields and each not in _HIDDEN]
             wrote = ", ".join(shown) if index else "all of it"
             screen.say(
-                f"    {name}  {whose_text(node, revision)}{_standing(revision)}: {wrote or 'who stands behind it'}"
+                f"    {name}  {whose_text(node, revision)}{standing_text(revision)}: {wrote or 'who stands behind it'}"
             )
 
 
@@ -162,7 +162,8 @@ def whose_text(node: Node, revision: Revision) -> str:
     return f"{when}, {by} on {replica_text(node, write.replica)}"
 
 
-def _standing(revision: Revision) -> str:
+def standing_text(revision: Revision) -> str:
+    """What became of a revision that does not count."""
     match revision.standing:
         case Standing.HELD:
             return " (waits for you)"

@@ -22,7 +22,7 @@ from replica.quoting import quoted
 from replica.records import problems, subjects
 from replica.records.commits import CommitPoint
 from replica.shared.memory import proposals
-from replica.shared.memory.bodies import CONTENT, FIELDS
+from replica.shared.memory.bodies import FIELDS
 from replica.shared.memory.entries import Entry, Revision
 from replica.shared.memory.proposals import Action, Proposal, State, new_id
 
@@ -44,6 +44,9 @@ ORDER BY memory
 
 AT_A_TIME: Final = 128
 """Entries judged in one transaction, so that others are not kept waiting."""
+
+_BESIDE: Final = frozenset(("createdAt", "decidedBy", "decidedByPolicy"))
+"""Fields that a gate says nothing of."""
 
 QUOTE: Final = "| "
 """What each line of somebody's words in a gate starts with, so that none passes for the host's own."""
@@ -186,7 +189,7 @@ def _sentences(node: Node, proposal: Proposal) -> Iterator[str]:
     where = "the team" if proposal.scope == "team" else "this project"
     yield f"{by}{via} {does[proposal.action]} a {proposal.kind} in the memory of {where}:"
     for name, before, after in changes_of(node, proposal):
-        if name in CONTENT or before is not None:
+        if name not in _BESIDE and (name != "author" or after != proposal.by):
             yield from _lines(name, before, after)
     yield f"See `dmp memory diff {proposal.id}`."
 
@@ -203,7 +206,7 @@ def changes_of(node: Node, proposal: Proposal) -> list[tuple[str, JsonValue, Jso
     return [
         (name, values.get(name), value)
         for name, value in sorted(fields.items(), key=lambda field: FIELDS.index(field[0]))
-        if value != values.get(name) and not (name not in values and value in (None, [], False))
+        if value != values.get(name) and not (name not in values and value in (None, [], False, "active"))
     ]
 
 

@@ -123,9 +123,11 @@ def drop_published(db: sqlite3.Connection, published: Publication) -> None:
 
 
 def _write(memory: str, me: str, by: str, fields: Mapping[str, JsonValue]) -> Write:
-    # Whoever pins an entry did not write it.
-    is_humans = by.startswith("human:") and not CONTENT.isdisjoint(fields)
-    claim = Trust.HUMAN if is_humans else Trust.CONFIRMED
+    claim = Trust.AGENT  # whoever pins an entry stands behind nothing that it says
+    if fields.get("decidedBy") is not None:
+        claim = Trust.CONFIRMED
+    if by.startswith("human:") and not CONTENT.isdisjoint(fields):
+        claim = Trust.HUMAN
     return Write(memory, me, None, None, claim, by, fields)
 
 

@@ -142,8 +142,10 @@ def entry_of(memory: str, writes: Iterable[Write], me: str, speaks: Speaks, deci
         trust = derived_trust(write, state.values, speaks)
         decision = decisions.get(write.place)
         standing = _standing(write, trust, me, speaks, decision)
-        if decision is Decision.APPROVED:  # a human decided it: the one of this host
-            trust = _higher(trust, Trust.CONFIRMED)
+        if decision is Decision.APPROVED and trust is Trust.AGENT:
+            trust = Trust.CONFIRMED  # by the human of this host, whoever it names
+            if write.is_content:
+                fields = {**fields, "decidedBy": None}
         before = {name: state.values.get(name) for name in fields}
         if standing is Standing.COUNTS:
             state.values.update(fields)
@@ -153,12 +155,15 @@ def entry_of(memory: str, writes: Iterable[Write], me: str, speaks: Speaks, deci
 
 
 def derived_trust(write: Write, values: Mapping[str, JsonValue], speaks: Speaks) -> Trust:
-    """How far a write is trusted on an entry of these values: by whom its publisher speaks for (8.15)."""
-    if write.claim is Trust.HUMAN and _spoken_for(
-        write, write.fields.get("author", values.get("author")), speaks
-    ):
+    """How far a write is trusted on an entry of these values: as far as its publisher claims and may (8.15).
+
+    `human` where it speaks for the author, `confirmed` where it speaks for who decided; a claim of less is taken at
+    its word, or whoever pins an entry would stand behind what others named them for.
+    """
+    said = {name: write.fields.get(name, values.get(name)) for name in ATTRIBUTION}
+    if write.claim is Trust.HUMAN and _spoken_for(write, said["author"], speaks):
         return Trust.HUMAN
-    if _spoken_for(write, write.fields.get("decidedBy", values.get("decidedBy")), speaks):
+    if write.claim is not Trust.AGENT and _spoken_for(write, said["decidedBy"], speaks):
         return Trust.CONFIRMED
     return Trust.AGENT
 

@@ -117,6 +117,7 @@ def test_clocks_are_compared_as_numbers_and_then_by_replica(w: World) -> None:
         ("confirmed", "agent:bob/helper", "human:ada", "agent"),
         ("confirmed", "run:r-0000aa", "human:bob", "confirmed"),
         ("human", "agent:bob/helper", None, "agent"),
+        ("agent", "agent:bob/helper", "human:bob", "agent"),
     ],
 )
 def test_trust_is_what_the_receiver_finds_and_not_what_is_claimed(
@@ -147,7 +148,8 @@ def test_a_change_of_content_sets_the_trust_anew_and_any_other_never_lowers_it(w
     assert trust_after("agent", epic="e-1", appliesTo=["src/**"]) == "human"
     assert trust_after("agent", body="By nobody.") == "agent"
     assert trust_after("agent", pinned=False) == "agent"
-    assert trust_after("agent", decidedBy="human:bob") == "confirmed"
+    assert trust_after("confirmed", decidedBy="human:bob") == "confirmed"
+    assert trust_after("agent", pinned=True) == "confirmed"
     assert trust_after("human", refs=["file:a"]) == "human"
 
 
@@ -167,6 +169,20 @@ def test_a_change_that_is_none_of_content_lends_nobody_anothers_name(w: World) -
         "human:bob",
         True,
     )
+
+
+def test_who_is_named_by_others_and_pins_an_entry_does_not_stand_behind_it(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    forged(bob, body(MEM, "human", "human:bob", **GIVEN, author="human:ada", decidedBy="human:ada"))
+    ada.sync()
+    edit(ada, MEM, pinned=True)
+    assert seen(ada, MEM) == ("Tabs", "Indent with spaces.", "agent")
+    ada.sync()
+    (said,) = bodies(ada)
+    assert isinstance(said, dict)
+    assert said["trust"] == "agent"
+    assert seen(ada, MEM) == ("Tabs", "Indent with spaces.", "agent")
 
 
 def test_a_human_who_changes_what_another_wrote_confirms_it(w: World) -> None:
@@ -352,7 +368,10 @@ def test_an_edit_that_changes_nothing_is_refused(w: World) -> None:
 def test_what_teammates_would_refuse_or_misread_is_not_written_here(w: World, name: str, value: str) -> None:
     ada = w.machine("ada")
     kept_already = put(ada, "project")
-    for write in (lambda: put(ada, "team", None, **{name: value}), lambda: edit(ada, kept_already, None, **{name: value})):
+    for write in (
+        lambda: put(ada, "team", None, **{name: value}),
+        lambda: edit(ada, kept_already, None, **{name: value}),
+    ):
         with pytest.raises(DmpError) as refused:
             write()
         assert (refused.value.code, refused.value.field) == (Code.INVALID, name)

@@ -225,6 +225,34 @@ def test_what_no_human_of_a_teammates_stands_behind_is_a_proposal_here(pair: tup
     assert bodies(ada) == [], "what was decided here is this host's own"
 
 
+def test_who_a_teammates_write_names_as_having_decided_is_not_who_approved_it_here(
+    pair: tuple[Machine, Machine],
+) -> None:
+    ada, bob = pair
+    published(
+        bob, body(MEM, "confirmed", "agent:bob/helper", **GIVEN, author="human:ada", decidedBy="human:cy")
+    )
+    ada.sync()
+    (proposal,) = open_proposals(ada)
+    assert "author: “human:ada”" in ada.message(proposal.gate or "").body
+    answer(ada, proposal, "approve")
+    assert seen(ada, MEM) == COUNTED
+    assert kept(ada, MEM).entry.decided_by is None
+
+
+def test_what_a_proposal_supersedes_is_in_its_gate(pair: tuple[Machine, Machine]) -> None:
+    ada, _ = pair
+    name = put(ada)
+    made = memory.put(ada.node, sender(ada.node, HELPER), "team", GIVEN, supersedes=(name,))
+    assert isinstance(made, proposals.Proposal)
+    memory_gates.judge(ada.node)
+    asked = known(ada, made.id)
+    assert asked.action == "supersede"
+    assert f"supersedes: “{name}”" in ada.message(asked.gate or "").body
+    answer(ada, asked, "approve")
+    assert not kept(ada, name).entry.is_active
+
+
 def test_a_refused_change_of_a_teammates_is_left_out_and_later_ones_are_asked_about(
     pair: tuple[Machine, Machine],
 ) -> None:
