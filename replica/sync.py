@@ -54,7 +54,7 @@ def _silent(_text: str) -> None:
 
 @dataclass(slots=True)
 class Report:
-    """What a pass did. `waiting` counts what is still to be published; `more`, that a pull was cut short."""
+    """What a pass did. `waiting` counts what is still to be published; `more` tells that it was cut short."""
 
     published: int = 0
     applied: int = 0
@@ -156,7 +156,7 @@ class SyncPass:
         applied = Applier(node, self._applying).apply(verified)
         report.applied += applied.applied
         report.refused += applied.refused
-        report.more = pull.report.more
+        report.more = pull.report.more or applied.more
         note_skipped(node, team, pull.report.skipped)
         if not pull.report.more:
             note_withheld(node, verified)
@@ -181,7 +181,9 @@ class SyncPass:
             withdraw_from_leavers(store, node.me, team)
             if team.ready(node.me):
                 # Before the mail: who it goes to, and whose it is, teammates compute from this.
+                waited = len(documents.waiting(store.db))
                 sign_shared(node, team)
+                report.more |= 0 < len(documents.waiting(store.db)) < waited
                 if self.running is not None:
                     sign_presence(node, team, beginning=self.running)
                     self.running = False

@@ -53,11 +53,15 @@ def _silent(_done: int, _total: int) -> None:
 
 @dataclass(slots=True)
 class Applied:
-    """What a pull applied, what it refused, and whether anything is held back and must be pulled again."""
+    """What a pull applied, what it refused, and whether anything is held back and must be pulled again.
+
+    `more` tells that the next pass takes in more of what is here already.
+    """
 
     applied: int = 0
     refused: int = 0
     held: bool = False
+    more: bool = False
 
 
 @dataclass(slots=True)
@@ -77,6 +81,7 @@ class Applier:
     node: Node
     progress: Callable[[int, int], None] = _silent
     _documents: Counter[str] = field(default_factory=Counter)
+    _more: bool = False
 
     def apply(self, verified: Verified) -> Applied:
         """Apply everything that may be applied now; mail is announced after the commit that stored it."""
@@ -85,6 +90,7 @@ class Applier:
         if team is None:
             return result
         self._documents.clear()
+        self._more = False
         self._note_pause(team)
         self._refold_if_stale(team)
         lanes = {
@@ -108,6 +114,7 @@ class Applier:
             result.held = True
         self._note_faults(team, lanes, verified)
         result.held |= any(lane.blocked for lane in lanes.values())
+        result.more = self._more
         return result
 
     def _note_pause(self, team: Team) -> None:
@@ -242,6 +249,7 @@ class Applier:
         if op.type == "memory":
             return self._too_many_memories(db, team, op)
         if self._documents[op.replica] >= DOCUMENT_OPS:
+            self._more = True
             return Outcome.parked("", "more of documents than one pass takes in")
         limit = self.node.host.config.quotas.documents
         if documents.begins(db, op) and not take_from_quota(

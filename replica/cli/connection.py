@@ -92,7 +92,7 @@ def sync_pass(screen: Screen, node: DirectoryNode, transport: GitTransport) -> I
 
 
 def catch_up(sync: SyncPass, first: Callable[[SyncPass], Report] = SyncPass.run) -> Report:
-    """Run passes until a pull leaves nothing behind that another would take in."""
+    """Run passes until one leaves nothing behind that another would take in or publish."""
     report = first(sync)
     while report.more and report.paused is None:
         heads = ops.positions(sync.node.store.db)
@@ -101,7 +101,8 @@ def catch_up(sync: SyncPass, first: Callable[[SyncPass], Report] = SyncPass.run)
         report.applied += last.applied
         report.refused += last.refused
         report.waiting, report.paused = last.waiting, last.paused
-        report.more = last.more and heads != ops.positions(sync.node.store.db)
+        moved = last.applied or last.published or heads != ops.positions(sync.node.store.db)
+        report.more = last.more and bool(moved)
     return report
 
 

@@ -8,6 +8,7 @@ from crypto.canonical import JsonValue
 from crypto.roster.bodies import CutPoint, Revoke
 from replica.chain import apply
 from replica.chain.quotas import HOUR_MS, Quotas
+from replica.cli.connection import catch_up
 from replica.host import documents
 from replica.host.config import Config
 from replica.host.documents import Text
@@ -496,3 +497,17 @@ def test_m1_of_two_texts_under_one_id_that_neither_made_the_earlier_counts_every
         acts.publish(forgers[index], bodies[index])
         ada.sync()
     assert acts.text_of(ada, DOC) == "Bob's.\n"
+
+
+def test_a_sync_goes_on_until_every_document_is_published_and_taken_in(
+    w: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    monkeypatch.setattr(publish, "DOCUMENTS_AT_A_TIME", 3)
+    monkeypatch.setattr(apply, "DOCUMENT_OPS", 2)
+    for number in range(7):
+        acts.create(ada, f"guide-{number}")
+    assert catch_up(ada.pass_()).published == 7
+    assert catch_up(bob.pass_()).applied == 7
+    agree(ada, bob)
