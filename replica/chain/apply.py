@@ -257,7 +257,7 @@ class Applier:
         ):
             whose = team.describe(op.replica)
             return Outcome.parked(
-                subjects.DOC.of(op.replica),
+                subjects.DOC_QUOTA.of(op.replica),
                 f"{whose} makes more documents than one hour's quota; the rest waits",
             )
         self._documents[op.replica] += 1
@@ -431,6 +431,7 @@ class Applier:
                     result.refused += outcome.verdict is Verdict.REFUSED
                 if self._parked(db, replica) == 0:
                     problems.clear(db, subjects.MEMORY_QUOTA.of(replica))
+                    problems.clear(db, subjects.DOC_QUOTA.of(replica))
             receiver.announce()
 
     def _note_faults(self, team: Team, lanes: dict[str, _Lane], verified: Verified) -> None:

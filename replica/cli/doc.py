@@ -287,6 +287,10 @@ def _target(
         document = library.find(_slug_of(path))
     else:
         document = None
+    if document is not None and document.is_removed and named is None:
+        raise conflict(
+            "FILE", f"the document of that file was removed; `dmp doc put FILE {document.id}` brings it back"
+        )
     if document is None or known is None or known[0] != document.id:
         return document, None
     if len(known[1]) > 1:

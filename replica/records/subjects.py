@@ -187,6 +187,13 @@ MEMORY_CAP: Final = Kind(
     clears=True,
 )
 DOC: Final = Kind("doc", "an op about a document breaks a rule, and changed nothing", _VERSION, seen=True)
+DOC_QUOTA: Final = Kind(
+    "doc-quota",
+    "a replica makes more documents than an hour's quota; the rest waits",
+    "wait, or ask its owner what is running there",
+    seen=True,
+    clears=True,
+)
 RUN_CONFLICT: Final = Kind(
     "run-conflict",
     "two replicas say that one session is theirs; it is nobody's until that is decided",

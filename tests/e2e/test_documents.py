@@ -179,7 +179,10 @@ def test_what_programs_read(run: Run, tmp_path: Path, ada: Person) -> None:
     assert run(ada, "doc", "set", "pruning", "--link", "x", code=1)["error"]["field"] == "link"
     assert run(ada, "doc", "remove", "saws")["document"]["removed"] is True
     assert run(ada, "doc", "list") == {"documents": []}
+    assert run(ada, "doc", "put", mine, code=1)["error"]["field"] == "FILE"
     assert run(ada, "doc", "approve", doc, revision, code=1)["error"]["code"] == "conflict"
+    Path(mine).write_text("Back.\n")
+    assert run(ada, "doc", "put", mine, doc)["document"]["removed"] is False
 
 
 def test_a_hostile_text_does_not_act_on_a_terminal_or_pass_for_a_line_of_dmp(

@@ -360,13 +360,14 @@ def test_k6_new_documents_are_taken_in_up_to_an_hours_quota_and_the_rest_later(w
     acts.publish(Forger(cy), said.text("a", by="human:cy", doc=OTHER))
     ada.sync()
     assert len(acts.library(ada).documents) == 4
-    assert f"doc:{bob.me}" in ada.problems()
+    assert f"doc-quota:{bob.me}" in ada.problems()
     ada.sync()
     assert len(acts.library(ada).documents) == 4
     ada.clock.ms += HOUR_MS
     ada.sync()
     assert len(acts.library(ada).documents) == 6
     assert ada.count("parked") == 0
+    assert f"doc-quota:{bob.me}" not in ada.problems()
 
 
 def test_a_quota_on_documents_counts_no_changes_of_known_ones(w: World) -> None:
