@@ -52,11 +52,14 @@ def _judged(fault: Fault) -> tuple[Fault, str | None]:
     return caught, next(_catching(fault, read_vectors(Path(public) / "kit" / "vectors")), None)
 
 
-def _later(fault: Fault, vector: Vector) -> tuple[bool, bool, bool]:
-    """What is likely to catch a fault comes first: what did before, then what is about its side, then the many."""
-    is_federation = vector.vector_class == FEDERATION
-    of_its_side = is_federation is not fault.file.startswith("core/")
-    return vector.id not in fault.caught_by, not of_its_side, vector.id.startswith("fed.contest")
+def _later(fault: Fault, vector: Vector) -> tuple[bool, bool, bool, bool]:
+    """What is likely to catch a fault, and soon, comes first.
+
+    That is what did before, then what is about its side, then what needs no replica, then all but the many contests.
+    """
+    of_its_side = (vector.vector_class == FEDERATION) is not fault.file.startswith("core/")
+    has_replica = "replica" in vector.raw["given"]
+    return vector.id not in fault.caught_by, not of_its_side, has_replica, vector.id.startswith("fed.contest")
 
 
 def _catching(fault: Fault, vectors: Iterable[Vector]) -> Iterator[str]:

@@ -361,6 +361,11 @@ CLAIMS = [
         claims([stub(KEY_OP), line(KEY_OP, body=eve.key), *CHAIN[1:]], []),
     ),
     vector(
+        "claims.a-stolen-key",
+        "A key op that announces a key it is not signed with makes no claim",
+        claims([eve.op(None, "key", body=ada.key)], []),
+    ),
+    vector(
         "claims.at-most-four-in-order",
         "Four claims of an id are kept, by ascending fingerprint, in whatever order they come",
         claims([each.key_op() for each in CROWD], [(each, None) for each in CROWD[:4]]),

@@ -5,7 +5,7 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from vectors.authoring.federation.author import START_MS, Author, b64u, crockford, sha256
+from vectors.authoring.federation.author import CROCKFORD, START_MS, Author, b64u, crockford, sha256
 from vectors.authoring.kit import Expected, Json, ok, refused, vector
 
 ada, bob = Author("ada-0000000a"), Author("bob-0000000b")
@@ -16,6 +16,8 @@ TEAM = FOUND_HASH[:32]
 CLAIMED: Json = {"team": TEAM, "replica": bob.replica, "signPub": bob.sign_pub}
 INVITE_CODE = f"di1.{TEAM}.{crockford(SEED)}."
 RECOVERY_CODE = "-".join(crockford(SEED)[at : at + 4] for at in range(0, 52, 4))
+SPARE = crockford(SEED)[:-1] + CROCKFORD[CROCKFORD.index(crockford(SEED)[-1]) + 1]
+"""The seed's characters, with one of the bits set that it does not need."""
 
 
 def proof(tag: str) -> str:
@@ -133,6 +135,12 @@ KEYS = [
                 INVITE_CODE + ".",
             )
         ),
+    ),
+    vector(
+        "key.codes-have-no-spare-bits",
+        "A code whose last character says more than its 32 bytes is damaged",
+        refused(code(f"di1.{TEAM}.{SPARE}.")),
+        refused({"op": "proveRecovery", "code": SPARE} | CLAIMED),
     ),
     vector(
         "key.recovery",

@@ -190,6 +190,14 @@ def pauses() -> list[Expected]:
     ]
 
 
+def later_version() -> list[Expected]:
+    story = Story()
+    unknown = story.says(
+        ADA, "admit", rv=2, replica=BOB, handle="bob", role="member", fingerprint=f"FP-{BOB}"
+    )
+    return folds(story, members=[FOUNDER], unknown=unknown)
+
+
 def invites_and_windows() -> list[Expected]:
     story = Story()
     story.admits(ADA, BOB)
@@ -396,6 +404,11 @@ VECTORS = [
         "roster.pauses",
         "An unknown op pauses where its publisher stood, never a relay, until a revocation below it",
         *pauses(),
+    ),
+    vector(
+        "roster.a-later-version",
+        "An action this version has, in a body of a later one, is not known here",
+        *later_version(),
     ),
     vector(
         "roster.invites-and-the-legacy-window",
