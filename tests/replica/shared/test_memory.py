@@ -5,6 +5,7 @@ import pytest
 from core.errors import Code, DmpError
 from core.store import registers
 from crypto.canonical import JsonValue
+from replica.chain.quotas import Quotas
 from replica.host import memory
 from replica.host.config import Config, MemoryPolicy
 from replica.host.principals import sender
@@ -405,3 +406,21 @@ def test_a_replica_speaks_for_those_it_hosts(w: World) -> None:
     forged(bob, body(MEM, "human", "human:cy", **GIVEN, author="human:cy"))
     ada.sync()
     assert seen(ada, MEM) == ("Tabs", "Indent with spaces.", "human")
+
+
+def test_what_was_published_before_a_machine_joined_is_taken_in_at_once(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    for index in range(4):
+        put(bob, title=f"No. {index}")
+    exchange(ada, bob)
+    cy = w.machine("cy")
+    cy.node.host._config = Config(quotas=Quotas(memories=2))
+    w.admit(ada, cy)
+    exchange(ada, cy)
+    assert len(memory.every(cy.node)) == 4
+    bob.clock.ms = ada.clock.ms = cy.clock.ms = ada.clock.ms + 1_000
+    for index in range(4):
+        put(bob, title=f"Later {index}")
+    exchange(bob, cy, rounds=1)
+    assert len(memory.every(cy.node)) == 6
+    assert f"memory-quota:{bob.me}" in cy.problems()
