@@ -5,10 +5,12 @@ wait (a publisher not admitted yet, a quota, a roster this build cannot read) st
 and the op is pulled again. One op's failure never stops another chain.
 """
 
+import gc
 import logging
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -45,6 +47,16 @@ DOCUMENT_OPS: Final = 200
 """Ops about documents of one publisher that are taken in in one pass; each may be 1 MiB (federation wire 8.20)."""
 
 _log = logging.getLogger(__name__)
+
+
+@contextmanager
+def _kept_from_the_collector() -> Iterator[None]:
+    """Keep what is there already from being looked through for cycles: a whole pull, again and again, for nothing."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _silent(_done: int, _total: int) -> None:
@@ -102,9 +114,10 @@ class Applier:
             (entry for replica in lanes for entry in verified.chains[replica].found.entries),
             key=lambda entry: (*entry.hlc.key, entry.replica, entry.seq),
         )
-        for start in range(0, len(queue), BATCH):
-            self._batch(team, lanes, queue[start : start + BATCH], result)
-            self.progress(min(start + BATCH, len(queue)), len(queue))
+        with _kept_from_the_collector():
+            for start in range(0, len(queue), BATCH):
+                self._batch(team, lanes, queue[start : start + BATCH], result)
+                self.progress(min(start + BATCH, len(queue)), len(queue))
         self._refold_if_stale(team)  # an op may have come later than those it comes before
         if team.view.unknown is None and team.ready(self.node.me):
             self._fill_missing(team, verified, result)

@@ -5,12 +5,13 @@ wait less for their turn, and a processor that does one thing over and over is m
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from core.errors import DmpError
 from crypto.canonical import JsonValue
 from crypto.op import ABSENT, Entry, Op
-from crypto.sealing import SealError, open_sealed
+from crypto.sealing import SealError, open_with_key, unwrap_key
 from replica.mail.payloads import (
     ForwardPayload,
     MailPayload,
@@ -32,44 +33,47 @@ class Contents:
 
     def read_ahead(self, entries: Iterable[Entry]) -> None:
         """Read what there is for this replica in entries that are soon applied; what cannot be read waits for that."""
+        keys: list[tuple[Op, bytes]] = []
         for op in entries:
-            if not isinstance(op, Op) or self.node.me not in (op.to or ()):
-                continue
-            try:
+            if isinstance(op, Op) and op.to is not None and self.node.me in op.to:
+                with suppress(SealError):
+                    keys.append((op, _key_of(self.node, op)))
+        for op, key in keys:
+            with suppress(SealError, DmpError):
                 if op.type == "mail":
-                    self._mail[op.hash] = self._read_mail(op)
-                elif op.type == "state":
-                    self._state[op.hash] = self._read_state(op)
-            except (SealError, DmpError):
-                continue
+                    self._mail[op.hash] = self._read_mail(op, key)
+                else:
+                    self._state[op.hash] = self._read_state(op, key)
 
     def mail(self, op: Op) -> MailPayload | ForwardPayload:
         """What a mail op says. Raises SealError and DmpError `invalid` for what cannot be read."""
         said = self._mail.pop(op.hash, None)
-        return self._read_mail(op) if said is None else said
+        return self._read_mail(op, _key_of(self.node, op)) if said is None else said
 
     def state(self, op: Op) -> Sequence[StateEntry]:
         """What a state op says. Raises SealError and DmpError `invalid` for what cannot be read."""
         said = self._state.pop(op.hash, None)
-        return self._read_state(op) if said is None else said
+        return self._read_state(op, _key_of(self.node, op)) if said is None else said
 
-    def _read_mail(self, op: Op) -> MailPayload | ForwardPayload:
-        content = open_op(self.node, op)
+    def _read_mail(self, op: Op, key: bytes) -> MailPayload | ForwardPayload:
+        content = _open(op, key)
         if op.body is not ABSENT:
             return parse_forward(content)
         return parse_mail(content, origin=op.replica, received_at=self.node.now())
 
-    def _read_state(self, op: Op) -> Sequence[StateEntry]:
-        return parse_state(open_op(self.node, op))
+    def _read_state(self, op: Op, key: bytes) -> Sequence[StateEntry]:
+        return parse_state(_open(op, key))
 
 
 def open_op(node: Node, op: Op) -> JsonValue:
     """Decrypt an op's payload. Raises SealError."""
-    return open_sealed(
-        op.sealed,
-        replica=op.replica,
-        seq=op.seq,
-        type=op.type,
-        me=node.me,
-        private=node.identity.secrets.seal_private,
-    )
+    return _open(op, _key_of(node, op))
+
+
+def _key_of(node: Node, op: Op) -> bytes:
+    private = node.identity.secrets.seal_private
+    return unwrap_key(op.sealed, replica=op.replica, seq=op.seq, type=op.type, me=node.me, private=private)
+
+
+def _open(op: Op, key: bytes) -> JsonValue:
+    return open_with_key(op.sealed, key, replica=op.replica, seq=op.seq, type=op.type)
