@@ -93,7 +93,8 @@ def _derived(node: Node) -> list[records.Problem]:
     """What is wrong as long as it is so: a configuration that counts for nothing, and what the roster says."""
     fault, team = node.host.config.fault, node.team
     own = [] if fault is None else [records.Problem(subjects.CONFIG.of(), fault)]
-    notes = () if team is None else team.view.problems
+    # What strangers published concerns nobody, and anybody could make thousands of them.
+    notes = [] if team is None else [each for each in team.view.problems if team.knows(each.replica or "")]
     return [*own, *(records.Problem(each.subject, each.text, each.replica, each.seq) for each in notes)]
 
 
