@@ -9,6 +9,7 @@ from core.message import Message, State
 from core.store.deliveries import deliveries_of, remove_held
 from core.store.messages import message_by_id
 from crypto.op import Op
+from crypto.roster.view import View
 from crypto.sealing import SealError
 from replica.chain.outcome import Outcome
 from replica.mail.missing import is_about_content, reported_gone, reported_missing
@@ -21,7 +22,6 @@ from replica.node import Node
 from replica.records import remote, subjects
 from replica.shared import runs
 from replica.shared.homes import homes
-from replica.shared.runs import usable
 from replica.team.roster import Team
 
 
@@ -40,7 +40,7 @@ def apply_state(
     for entry in entries:
         match entry:
             case DeliveryReport():
-                changed |= _report(db, node, team, op.replica, entry)
+                changed |= _report(db, node, team, op, entry)
             case Settle():
                 changed |= apply_settle(db, node, op.replica, entry, op.hash)
             case Refusal() if is_about_content(entry):
@@ -51,28 +51,37 @@ def apply_state(
     return Outcome.APPLIED if changed else Outcome.NOTHING
 
 
-def _report(db: sqlite3.Connection, node: Node, team: Team, publisher: str, entry: DeliveryReport) -> bool:
+def _report(db: sqlite3.Connection, node: Node, team: Team, op: Op, entry: DeliveryReport) -> bool:
     """Raise a remote row to the state its home reports; states only rise, and any report lifts `refused`."""
-    message = message_by_id(db, entry.message)
+    message, publisher = message_by_id(db, entry.message), op.replica
     if message is None:
         return False
     changed = _taken_over(db, publisher, message, entry) or _read_elsewhere(
-        db, node, team, publisher, message, entry
+        db, node, team, op, message, entry
     )
     if publisher != message.origin and publisher not in remote.readers_of(db, message.id):
         return changed
     row = remote.row_of(db, message.id, entry.recipient)
     if row is None or publisher not in row.homes:
         return changed
-    # A work item has other homes once it moves; its mail is where it was sent.
-    moves = row.recipient.startswith("task:") and usable(team.view, publisher)
-    if not moves and publisher not in homes(db, team.view, row.recipient):
+    if not _homed(db, team.view, op, row.recipient):
         return changed
     refused = {home: reason for home, reason in row.refused.items() if home != publisher}
     if remote.RANK[entry.state] > remote.RANK[row.state] or row.state == remote.REFUSED:
         remote.update(db, replace(row, state=entry.state, refused=refused, changed_at=entry.at))
         changed = True
     return changed
+
+
+def _homed(db: sqlite3.Connection, view: View, op: Op, recipient: str) -> bool:
+    """Whether the publisher of an op was a home of a recipient there: a cut above the op takes nothing back."""
+    scheme, _, handle = recipient.partition(":")
+    if scheme == "human":
+        return view.speaks_for_handle(op.replica, handle, op.seq)
+    if scheme == "task":  # it has other homes once it moves; its mail is where it was sent
+        held = view.members.get(op.replica) or view.revoked.get(op.replica)
+        return held is not None and not held.observer and view.standing(op.replica, op.seq)
+    return op.replica in homes(db, view, recipient)
 
 
 def _taken_over(db: sqlite3.Connection, publisher: str, message: Message, entry: DeliveryReport) -> bool:
@@ -102,12 +111,12 @@ def _taken_over(db: sqlite3.Connection, publisher: str, message: Message, entry:
 
 
 def _read_elsewhere(
-    db: sqlite3.Connection, node: Node, team: Team, publisher: str, message: Message, entry: DeliveryReport
+    db: sqlite3.Connection, node: Node, team: Team, op: Op, message: Message, entry: DeliveryReport
 ) -> bool:
     """What a person read on one machine is read on the others; but no question that waits is hidden by that (M5)."""
     if entry.state != "read" or not entry.recipient.startswith("human:") or message.takes_answer:
         return False
-    if publisher not in homes(db, team.view, entry.recipient):
+    if not _homed(db, team.view, op, entry.recipient):
         return False
     changed = False
     for delivery in deliveries_of(db, message.id):
