@@ -83,9 +83,11 @@ def _ended(stage: Stage) -> Ended | None:
     ended = Ended(stage, inside, team.view, forked=frozenset(forks))
     lanes = lanes_of(stage.network.main)
     for replica, raws in lanes.items():
-        key = team.keys.get(replica)
-        if key is not None:
-            ended.lanes[replica] = read_lane(replica, raws, Cursor(), key).entries
+        whose = ended.by_id.get(replica)
+        printed = set() if whose is None else {whose.identity.fingerprint}
+        for claim in key_claims(replica, raws, named=printed):  # also of whoever is in the team no more
+            if claim.fingerprint in printed:
+                ended.lanes[replica] = read_lane(replica, raws, Cursor(), claim.key).entries
     for machine in stage.machines:
         rows = machine.store.db.execute("SELECT id FROM messages").fetchall()
         found = {row[0]: machine.node.engine.message(row[0]) for row in rows}
