@@ -11,7 +11,7 @@ from replica.host import doc_text
 from replica.host.doc_text import Side, diff, is_undecided, join
 from tests.core.support import refused
 
-texts = st.lists(st.sampled_from(["a\n", "b\n", "c\r\n", "\x0c\n", "@@ x\n", "\\ y\n", "d"]), max_size=8).map(
+texts = st.lists(st.sampled_from(["a\n", "b\n", "c\r\n", "\x0c\n", "@@ x\n", "\\ y\n", "d"]), max_size=3).map(
     "".join
 )
 
