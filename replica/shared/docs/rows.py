@@ -17,7 +17,7 @@ from crypto.canonical import JsonValue, canonical, parse
 from crypto.clock import Reading
 from crypto.op import Op
 from replica.records import ops
-from replica.shared.docs.bodies import About, DocPut, DocRemove, Link, Revision, parse_doc
+from replica.shared.docs.bodies import About, DocPut, DocRemove, Link, Revision, body_hash, parse_doc
 
 Place: TypeAlias = tuple[int, int, int, str, int]
 """Where something stands among all that was said: by the numbers of its clock, its replica and its seq. What is not
@@ -293,6 +293,6 @@ def body_of(db: sqlite3.Connection, row: RevisionRow) -> str:
         content = waiting_body(db, row.place[1])
     revision = content.get("revision") if isinstance(content, dict) else None
     body = revision.get("body") if isinstance(revision, dict) else None
-    if not isinstance(body, str):
+    if not isinstance(body, str) or body_hash(body) != row.hash:
         raise damaged(f"the revision {row.id}")
     return body
