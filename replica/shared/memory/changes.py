@@ -97,8 +97,7 @@ def next_publication(db: sqlite3.Connection, memory: str, me: str, speaks: Speak
     changes = changes_of(db, memory)
     if not changes:
         return None
-    by = _authors(changes)[0]
-    fields = _fields_of(changes, by)
+    by, fields = next((by, fields) for by in _authors(changes) if (fields := _fields_of(changes, by)))
     written = [*writes_of(db, memory), _write(memory, me, by, fields)]
     trust = entry_of(memory, written, me, speaks, decisions(db, memory)).trust
     return Publication(memory, by, fields, trust)
@@ -138,7 +137,10 @@ def _authors(changes: Iterable[Change]) -> list[str]:
 
 
 def _fields_of(changes: Iterable[Change], by: str) -> dict[str, JsonValue]:
-    """The fields whose last author is `by`, and what it says of whose word they are."""
+    """The fields whose last author is `by`, and what it says of whose word they are.
+
+    None where others wrote all that it did: they say it.
+    """
     last: dict[str, tuple[str, JsonValue]] = {}
     own: dict[str, JsonValue] = {}
     for change in changes:
@@ -147,7 +149,8 @@ def _fields_of(changes: Iterable[Change], by: str) -> dict[str, JsonValue]:
                 last[name] = change.by, value
             elif change.by == by:
                 own[name] = value
-    return {name: value for name, (author, value) in last.items() if author == by} | own
+    found = {name: value for name, (author, value) in last.items() if author == by}
+    return found | own if found else {}
 
 
 def _found(db: sqlite3.Connection, where: str, *given: str) -> list[Change]:
