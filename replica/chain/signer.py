@@ -12,7 +12,6 @@ from crypto.sealing import KeyWrap, hpke_wrap, seal
 from replica.chain.clock import take_reading
 from replica.home.keyfile import Identity
 from replica.records import ops, outbox
-from replica.records.meta import raise_roster_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +82,6 @@ class Signer:
 
     def _keep(self, db: sqlite3.Connection, op: Op, rows_json: str | None) -> None:
         ops.insert(db, op)
-        if op.type == "roster":
-            raise_roster_version(db)
         db.execute("INSERT INTO unpublished (seq, rows_json) VALUES (?, ?)", (op.seq, rows_json))
         head = Head(op.seq, op.hash, op.hlc)
         ops.set_position(db, op.replica, ops.Position(self.identity.fingerprint, Cursor(head, None)))

@@ -30,7 +30,7 @@ from replica.chain.clock import adopt_reading
 from replica.quoting import quoted
 from replica.records import ops, problems, subjects
 from replica.records.commits import CommitPoint
-from replica.records.meta import Meta, get, put, raise_roster_version
+from replica.records.meta import Meta, get, put
 from replica.team.roster import Team, TeamReader, fold_team
 from transports.base import Line
 
@@ -203,7 +203,6 @@ class Verifier:
                     "DELETE FROM claims WHERE replica = ? AND fingerprint = ?", [each[:2] for each in fresh]
                 )
                 db.executemany("INSERT INTO claims (replica, fingerprint, line) VALUES (?, ?, ?)", fresh)
-                raise_roster_version(db)
         self._note_claimed(
             {*bound}, {replica for replica, have in known.items() if len(have) >= MAX_KEY_CLAIMS}
         )
@@ -279,7 +278,6 @@ class Verifier:
                     if self._lets_in(op, claim):
                         ops.insert(db, claim.roster_op)
                         ops.set_position(db, replica, ops.Position(claim.fingerprint, Cursor()))
-                        raise_roster_version(db)
                         return True
                     db.execute("ROLLBACK TO recovery")
         return False
@@ -382,8 +380,6 @@ class Verifier:
             ops.set_position(db, replica, ops.Position(key.fingerprint, start))
             if not new:
                 forks.note_read(db, replica, what)
-            if changed:
-                raise_roster_version(db)
         result = replace(read.along, entries=tuple(new), cursor=start)
         found.chains[replica] = Chain(start, result)
         return self._keep_roster_ops(team, replica, key, found.chains[replica]) or changed
@@ -423,7 +419,6 @@ class Verifier:
         with self._store.transaction(CommitPoint.CLAIMED):
             ops.forget_chain(db, replica)
             ops.set_position(db, replica, ops.Position(key.fingerprint, Cursor()))
-            raise_roster_version(db)
 
     def _keep_roster_ops(self, team: Team, replica: str, key: KeyBody, chain: Chain) -> bool:
         """Store the roster ops of a chain ahead of its cursor; True when any was new."""
@@ -444,7 +439,6 @@ class Verifier:
                 adopt_reading(db, self._me, new[-1].hlc)  # what is said in answer comes after it
             if ops.position(db, replica) is None:
                 ops.set_position(db, replica, ops.Position(key.fingerprint, Cursor()))
-            raise_roster_version(db)
         return True
 
 
@@ -486,7 +480,6 @@ def follow(store: Store, founding: Founding) -> None:
     if get(store.db, Meta.TRUSTED) == founding.fingerprint:
         put(store.db, Meta.FIRM, "1")
     problems.clear(store.db, subjects.FOUNDING.of())
-    raise_roster_version(store.db)
 
 
 def unpin(store: Store, me: str) -> None:
@@ -499,4 +492,3 @@ def unpin(store: Store, me: str) -> None:
         db.execute(f"DELETE FROM {table} WHERE replica <> ?", (me,))
     for name in (Meta.FOUNDING, Meta.FOUNDER, Meta.FOUNDER_FINGERPRINT, Meta.TIP, Meta.FOLDED_TYPES):
         put(db, name, None)
-    raise_roster_version(db)

@@ -1,5 +1,8 @@
 """`dmp problems` and `dmp resume`: what a person should know, and their word that all is well."""
 
+import re
+from typing import Final
+
 import click
 
 from core.errors import Code, DmpError
@@ -7,12 +10,14 @@ from crypto.canonical import JsonValue
 from replica.chain.clock import accept_wall_clock
 from replica.chain.guard import resume as resume_signing
 from replica.cli.context import Cli, command, group, pass_cli
-from replica.cli.text import moment
+from replica.cli.text import moment, quoted
 from replica.node import Node
 from replica.records import problems as records
 from replica.records import subjects
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9._:/-]+")
 
 
 @group("problems", invoke_without_command=True)
@@ -35,7 +40,7 @@ def problems(context: click.Context, every: bool) -> None:
     for index, each in enumerate(found):
         since = f", since {moment(each.at)}" if each.at else ""
         screen.say(
-            *([""] if index else []), f"{each.subject}{_place(each)}{since}{', seen' if each.seen else ''}"
+            *([""] if index else []), f"{_subject(each)}{_place(each)}{since}{', seen' if each.seen else ''}"
         )
         screen.say(f"  {each.text}", f"  To do: {each.kind.remedy}.")
 
@@ -118,6 +123,11 @@ def _problem_json(problem: records.Problem) -> dict[str, JsonValue]:
         "mayBeSeen": problem.kind.seen,
         "seen": problem.seen,
     }
+
+
+def _subject(problem: records.Problem) -> str:
+    """A subject as it is to be typed; in quotation marks where it holds what could be read as more than a name."""
+    return problem.subject if _PLAIN.fullmatch(problem.subject) else quoted(problem.subject)
 
 
 def _place(problem: records.Problem) -> str:

@@ -14,7 +14,7 @@ from replica.cli.text import listing
 from replica.node import Node
 from replica.sync import SyncPass
 from replica.team import commands
-from replica.team.roster import need_team
+from replica.team.roster import named, need_team
 from transports.base import TransportError
 
 ROLE: Final = click.Choice([role.value for role in Role])
@@ -107,9 +107,10 @@ def _show_hosts(cli: Cli, replica: str) -> None:
     if cli.as_json:
         cli.screen.document({"replica": replica, "handle": member.handle, "hosts": [*member.hosts]})
     elif member.hosts:
-        cli.screen.say(f"{replica} is {member.handle}'s, and stands in for {listing([*member.hosts])}.")
+        hosted = listing([named(handle) for handle in member.hosts])
+        cli.screen.say(f"{replica} is {named(member.handle)}'s, and stands in for {hosted}.")
     else:
-        cli.screen.say(f"{replica} is {member.handle}'s, and stands in for nobody else.")
+        cli.screen.say(f"{replica} is {named(member.handle)}'s, and stands in for nobody else.")
 
 
 def _hosts_text(replica: str, add: tuple[str, ...], drop: tuple[str, ...]) -> str:

@@ -16,7 +16,7 @@ from replica.node import Node
 from replica.records import ops
 from replica.records.meta import Meta, get
 from replica.team import commands
-from replica.team.roster import Team, need_team, stored_claims
+from replica.team.roster import Team, named, need_team, stored_claims
 
 
 @group("team")
@@ -173,7 +173,7 @@ def roster(cli: Cli) -> None:
         ("handle", "device", "replica", "role", "fingerprint", "last heard"),
         [
             [
-                ", ".join((str(each["handle"]), *(f"for {handle}" for handle in member.hosts))),
+                ", ".join((named(member.handle), *(f"for {named(handle)}" for handle in member.hosts))),
                 str(each["device"]),
                 str(each["replica"]),
                 _role(member),

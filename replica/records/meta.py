@@ -20,7 +20,6 @@ class Meta(StrEnum):
     FIRM = "firm"  # "1" once this replica was admitted, or founded the team itself
     TRUSTED = "trusted"  # the fingerprint of the founder a person chose: only that founding is followed
     INVITED_TEAM = "invited-team"  # the team id of the invite in hand: only that founding is followed
-    ROSTER_VERSION = "roster-version"  # rises whenever a claim or a roster op is added
     TIP = "tip"  # the transport's tip after a pass that left nothing waiting
     ACKS = "acks"  # the acknowledgements last published, as JSON
     STOPPED = "stopped"  # why this replica signs nothing ever again
@@ -51,13 +50,3 @@ def put(db: sqlite3.Connection, name: Meta, value: str | None) -> None:
             "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             (name, value),
         )
-
-
-def raise_roster_version(db: sqlite3.Connection) -> None:
-    """Note that the roster may read differently now."""
-    put(db, Meta.ROSTER_VERSION, str(roster_version(db) + 1))
-
-
-def roster_version(db: sqlite3.Connection) -> int:
-    """A number that changes whenever a key claim or a roster op is added."""
-    return int(get(db, Meta.ROSTER_VERSION) or 0)

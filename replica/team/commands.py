@@ -44,7 +44,7 @@ from replica.node import Node
 from replica.records import ops, problems, subjects
 from replica.records.commits import CommitPoint
 from replica.records.link import Link, may_change, remember, remembered
-from replica.records.meta import Meta, get, put, raise_roster_version
+from replica.records.meta import Meta, get, put
 from replica.sync import Report, SyncPass
 from replica.team.admissions import waiting_key
 from replica.team.changes import check_stands, sign_change
@@ -87,7 +87,7 @@ def found_team(sync: SyncPass, name: str, link: Link | None = None) -> Founded:
     node = sync.node
     name = _text(name, "name", _MAX_NAME)
     if _founded_unpublished(node, name):
-        _move(node, link)
+        move(node, link)
         return _founded(node, None, _publish_founding(sync))
     seed = node.random(SEED_BYTES)
 
@@ -138,7 +138,7 @@ def begin(node: Node, invited_to: str | None) -> None:
     that a person chose stays chosen.
     """
     with node.store.transaction(CommitPoint.BEGUN) as db:
-        for table in ("claims", "ops", "cursors", "parked", "missing", "acks"):
+        for table in ("claims", "acks", *ops.TABLES):
             db.execute(f"DELETE FROM {table}")
         db.execute("DELETE FROM problems WHERE subject NOT LIKE 'own:%'")
         for name in (Meta.FOUNDING, Meta.FOUNDER, Meta.FOUNDER_FINGERPRINT, Meta.TIP):
@@ -147,7 +147,6 @@ def begin(node: Node, invited_to: str | None) -> None:
         put(db, Meta.INVITED_TEAM, invited_to)
         if invited_to is not None:
             put(db, Meta.TRUSTED, None)
-        raise_roster_version(db)
 
 
 def _remember(db: sqlite3.Connection, link: Link | None) -> None:
@@ -155,7 +154,7 @@ def _remember(db: sqlite3.Connection, link: Link | None) -> None:
         remember(db, link)
 
 
-def _move(node: Node, link: Link | None) -> None:
+def move(node: Node, link: Link | None) -> None:
     """Use another link from here on, which only does while nothing was published.
 
     Raises DmpError `conflict` otherwise.
@@ -251,7 +250,7 @@ def join(sync: SyncPass, code: str | None, link: Link | None = None) -> Report:
     if node.team is None and own_head(node)[0]:
         raise DmpError(Code.CONFLICT, _no_team(node, None))
     if _asked_already(node, held):
-        _move(node, link)
+        move(node, link)
         return sync.run()
     refuse_second_team(node)
     begin(node, None if held is None else held.team)
@@ -308,7 +307,6 @@ def announce(node: Node, held: InviteCode | None) -> KeyBody:
         "INSERT INTO claims (replica, fingerprint, line) VALUES (?, ?, ?)",
         (node.me, body.fingerprint, ops.line_at(db, node.me, op.seq)),
     )
-    raise_roster_version(db)
     return body
 
 

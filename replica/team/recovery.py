@@ -14,7 +14,7 @@ from replica.records.link import Link, remember
 from replica.records.meta import Meta, put
 from replica.sync import SyncPass
 from replica.team.changes import check_stands, sign_change
-from replica.team.commands import SEED_BYTES, announce, begin
+from replica.team.commands import SEED_BYTES, announce, begin, move
 from replica.team.roster import Team, need_team
 from transports.base import TransportError
 
@@ -43,8 +43,10 @@ def recover(sync: SyncPass, code: str, link: Link | None = None) -> Recovered:
         raise invalid("code", str(error)) from None
     team = node.team
     if team is not None and node.me in team.view.members:
-        return _again(sync, team)
-    if not own_head(node)[0]:
+        return _again(sync, team, link)
+    if own_head(node)[0]:
+        move(node, link)
+    else:
         begin(node, None)
     signed: list[Op] = []
 
@@ -68,10 +70,11 @@ def recover(sync: SyncPass, code: str, link: Link | None = None) -> Recovered:
     return Recovered(need_team(node.team), already=False)
 
 
-def _again(sync: SyncPass, team: Team) -> Recovered:
+def _again(sync: SyncPass, team: Team, link: Link | None) -> Recovered:
     """A recovery that is asked for again only publishes what is still to be published."""
     if not team.view.members[sync.node.me].recovered:
         raise DmpError(Code.CONFLICT, "this machine is in the team already; the code is for one that is not")
+    move(sync.node, link)
     sync.run()
     return Recovered(need_team(sync.node.team), already=True)
 

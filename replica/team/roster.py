@@ -13,7 +13,7 @@ from core.errors import Code, DmpError
 from crypto.canonical import parse
 from crypto.clock import Reading
 from crypto.key_claims import Claim, key_claims
-from crypto.keys import KeyBody, parse_key_body
+from crypto.keys import HANDLE, KeyBody, parse_key_body
 from crypto.op import Op
 from crypto.roster.bodies import CutPoint, Revoke, read_body
 from crypto.roster.claims import DecidedKeys, by_fingerprint, resolve
@@ -62,7 +62,12 @@ class Team:
         if key is None:
             return replica
         device = key.device if _NAME.fullmatch(key.device) else quoted(key.device, _DEVICE_SHOWN)
-        return f"{member.handle if member else key.handle}'s {device} ({replica})"
+        return f"{named(member.handle if member else key.handle)}'s {device} ({replica})"
+
+
+def named(handle: str) -> str:
+    """A handle in a sentence. What an admission calls somebody is text of an admin, and need not be a name."""
+    return handle if HANDLE.fullmatch(handle) else quoted(handle, _DEVICE_SHOWN)
 
 
 class TeamReader:

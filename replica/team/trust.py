@@ -10,7 +10,7 @@ from replica.records.commits import CommitPoint
 from replica.records.link import Link, remember
 from replica.records.meta import Meta, get, put
 from replica.sync import SyncPass
-from replica.team.commands import begin
+from replica.team.commands import begin, move
 from replica.team.roster import Team
 
 
@@ -59,10 +59,13 @@ def trust(sync: SyncPass, fingerprint: str, link: Link | None = None) -> Trusted
 
 
 def _choose(node: Node, fingerprint: str, link: Link | None) -> None:
-    if not own_head(node)[0]:
+    asked = own_head(node)[0] > 0
+    if asked:
+        move(node, link)
+    else:
         begin(node, None)
     with node.store.transaction(CommitPoint.BEGUN) as db:
-        if own_head(node)[0]:
+        if asked:
             unpin(node.store, node.me)
         put(db, Meta.TRUSTED, fingerprint)
         put(db, Meta.TIP, None)

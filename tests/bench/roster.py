@@ -42,7 +42,7 @@ from crypto.roster.bodies import (
 )
 from replica.records import ops
 from replica.records.commits import CommitPoint
-from replica.records.meta import Meta, put, raise_roster_version
+from replica.records.meta import Meta, put
 from replica.records.schema import MIGRATIONS
 from replica.team.roster import TeamReader
 from tests.bench.chain import seconds, signature_and_message
@@ -212,14 +212,12 @@ def in_a_node(team: Team) -> float:
             put(db, Meta.FIRM, "1")
             _claim(db, team, ADA)
             ops.insert(db, team.said[0].entry)
-            raise_roster_version(db)
         reader.read(db)
         for signed in team.said[1:]:
             with store.transaction(CommitPoint.CLAIMED):
                 if isinstance(signed.op.body, Admit):
                     _claim(db, team, signed.op.body.replica)
                 ops.insert(db, signed.entry)
-                raise_roster_version(db)
             began = time.perf_counter()
             known = reader.read(db)
             assert known is not None

@@ -7,8 +7,10 @@ import pytest
 
 from core.errors import Code, DmpError
 from crypto.roster.bodies import Role
+from replica.records.link import Link
 from replica.team import commands
 from replica.team.recovery import new_recovery_key, recover
+from replica.team.trust import trust
 from tests.replica.world import Machine, World, exchange, world
 from transports.base import TransportError
 
@@ -221,3 +223,15 @@ def test_k5_a_machine_of_another_team_does_not_recover_this_one(w: World) -> Non
     stranger.transport = w.machine("zoe").transport
     error = refusal(lambda: recover(stranger.pass_(), code))
     assert error.code is Code.CONFLICT
+
+
+def test_k5_a_machine_that_asked_to_join_recovers_over_the_same_remote_alone(w: World) -> None:
+    """Its key is published there: over another remote it would be published to another team."""
+    _, code = founded(w)
+    new = w.machine("ada", "ada-new")
+    commands.join(new.pass_(), None, Link("/one.git", "dmp-federation"))
+    elsewhere = Link("/two.git", "dmp-federation")
+    assert refusal(lambda: recover(new.pass_(), code, elsewhere)).code is Code.CONFLICT
+    assert refusal(lambda: trust(new.pass_(), new.node.identity.fingerprint, elsewhere)).code is Code.CONFLICT
+    assert not recover(new.pass_(), code, Link("/one.git", "dmp-federation")).already
+    assert refusal(lambda: recover(new.pass_(), code, elsewhere)).code is Code.CONFLICT

@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import Code, DmpError
 from crypto.op import Op
-from crypto.roster.bodies import Role
+from crypto.roster.bodies import Admit, Role
 from replica.team import commands
 from tests.replica.forge import Forger
 from tests.replica.world import Machine, World, exchange, world
@@ -240,16 +240,24 @@ def test_a_change_that_was_signed_and_not_published_is_known_to_be(w: World) -> 
 
 
 def test_5_43_a_cut_is_never_before_a_roster_op_that_counts_here(w: World) -> None:
-    """A roster op counts from the moment it is verified, though its chain may wait for something before it."""
-    ada, bob = w.team("ada", "bob")
+    """A roster op counts from the moment it is verified, while its chain waits for something before it."""
+    ada, bob, eve = w.team("ada", "bob", "eve")
     commands.set_role(ada.pass_(), bob.me, Role.ADMIN)
-    exchange(ada, bob)
-    bob.send("human:ada", "waits")
+    exchange(ada, bob, eve)
+    forger = Forger(eve)
+    forger.publish(forger.op("roster", body={"rv": 1, "action": "elect"}))  # all chains wait from here on
+    ada.sync()
+    bob.send("human:ada", "this one waits")
     cy = waiting(w, bob, "cy")
     commands.admit(bob.pass_(), cy.me, cy.node.identity.fingerprint)
+    ada.sync()
+    assert ada.bodies() == []
+    assert cy.me in view(ada).members
     commands.revoke(ada.pass_(), bob.me, "left")
-    exchange(ada, cy)
-    assert view(cy).members.keys() == {ada.me, cy.me}
+    assert cy.me in view(ada).members
+    cut = roster_ops(ada)[-1]
+    assert isinstance(cut, dict)
+    assert (cut["afterSeq"], cut["afterHash"]) == (bob.chain()[-1].seq, bob.chain()[-1].hash)
 
 
 def test_5_35_a_pause_holds_everything_and_a_dismissal_ends_it(w: World) -> None:
@@ -289,3 +297,19 @@ def test_5_31_what_can_be_read_is_not_dismissed(w: World) -> None:
     error = refusal(lambda: commands.dismiss(ada.pass_(), ada.me, op.seq, op.hash))
     assert error.code is Code.CONFLICT
     assert "can read" in error.message
+
+
+def test_m6_a_handle_that_an_admin_made_up_is_quoted(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    commands.set_role(ada.pass_(), bob.me, Role.ADMIN)
+    exchange(ada, bob)
+    eve = waiting(w, bob, "eve")
+    forger = Forger(bob)
+    name = "ada. Nobody reads this"
+    fingerprint = eve.node.identity.fingerprint
+    forger.publish(forger.op("roster", body=Admit(eve.me, name, Role.MEMBER, fingerprint).to_json()))
+    ada.sync()
+    team = ada.node.team
+    assert team is not None
+    assert team.view.members[eve.me].handle == name
+    assert team.describe(eve.me).startswith(f"“{name}”'s ")

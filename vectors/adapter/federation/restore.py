@@ -22,7 +22,7 @@ from replica.host.place import place_in_memory
 from replica.node import Node, belong_to
 from replica.records import ops
 from replica.records.commits import CommitPoint
-from replica.records.meta import Meta, put, raise_roster_version
+from replica.records.meta import Meta, put
 from replica.records.schema import MIGRATIONS
 from vectors.adapter.clock import Clock
 from vectors.adapter.federation.given import GivenReplica, GivenTeam
@@ -88,4 +88,3 @@ def _remember(node: Node, given: GivenReplica) -> None:
             ):  # it founded the team; else it finds the founding among the lanes
                 follow(node.store, Founding(entry.hash, node.me, claim.fingerprint, ""))
                 put(db, Meta.FIRM, "1")
-        raise_roster_version(db)
