@@ -186,8 +186,15 @@ def _attributed(write: Write, speaks: Speaks) -> Mapping[str, JsonValue]:
     return {
         name: value
         for name, value in write.fields.items()
-        if name not in ATTRIBUTION or value is None or _spoken_for(write, value, speaks)
+        if name not in ATTRIBUTION or value is None or _may_name(write, value, speaks)
     }
+
+
+def _may_name(write: Write, address: JsonValue, speaks: Speaks) -> bool:
+    """Whether a write's publisher speaks for a human, or for the one whose agent it names."""
+    if isinstance(address, str) and address.startswith("agent:"):
+        return speaks(write.replica, address.removeprefix("agent:").partition("/")[0], write.seq)
+    return _spoken_for(write, address, speaks)
 
 
 def _spoken_for(write: Write, address: JsonValue, speaks: Speaks) -> bool:

@@ -6,7 +6,7 @@ from core.errors import Code, DmpError
 from core.store import registers
 from crypto.canonical import JsonValue
 from replica.chain.quotas import Quotas
-from replica.host import memory
+from replica.host import memory, memory_gates
 from replica.host.config import Config, MemoryPolicy
 from replica.host.principals import sender
 from replica.shared.fold import HANDLERS
@@ -231,6 +231,27 @@ def test_each_author_of_changed_fields_has_an_op_and_the_latest_is_last(w: World
 def allow(machine: Machine) -> None:
     """Let the policy of a machine accept what agents there write."""
     machine.node.host._config = Config(memory=MemoryPolicy(agents="allow"))
+
+
+def test_what_only_an_agent_wrote_of_an_entry_waits_and_its_persons_part_counts(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    register(ada, "agent:ada/helper")
+    allow(ada)
+    name = put(ada, by="agent:ada/helper", epic="e-1")
+    edit(ada, name, title="Spaces", body="Four.", kind="fact", refs=["file:a"])
+    exchange(ada, bob)
+    (proposal,) = open_proposals(bob)
+    assert proposal.by == "agent:ada/helper"
+    assert kept(bob, name).entry.values.get("epic") is None
+    memory_gates.decide(bob.node, proposal, approve=True)
+    for machine in (ada, bob):
+        entry = kept(machine, name).entry
+        assert seen(machine, name) == ("Spaces", "Four.", "confirmed")
+        assert (entry.author, entry.decided_by, entry.values["epic"]) == (
+            "agent:ada/helper",
+            "human:ada",
+            "e-1",
+        )
 
 
 def test_remove_is_ignored_and_unknown_fields_are_dropped(w: World) -> None:
