@@ -17,7 +17,7 @@ def add(db: sqlite3.Connection, revision: Revision, doc: str) -> None:
     said = DocPut(doc, revision.author, revision)
     parse_doc(said.to_json())
     db.execute(
-        "INSERT INTO doc_proposals (rev, body_json) VALUES (?, ?)",
+        "INSERT OR IGNORE INTO doc_proposals (rev, body_json) VALUES (?, ?)",
         (revision.id, canonical(said.to_json()).decode()),
     )
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.errors import conflict, forbidden, invalid, not_found
+from core.errors import Code, DmpError, conflict, forbidden, invalid, not_found
 from core.gate_data import is_close
 from core.gate_types import GATE_TYPES
 from core.ids import Ulids
@@ -40,7 +40,7 @@ from replica.shared.docs.bodies import (
     check_body,
 )
 from replica.shared.docs.ids import revision_id
-from replica.shared.docs.library import Document, Library
+from replica.shared.docs.library import MAX_HELD, Document, Library
 from replica.shared.docs.reading import read
 from replica.shared.docs.rows import RevisionRow
 
@@ -85,7 +85,8 @@ def create(node: Node, author: str, text: Text, slug: str | None) -> Put:
         if slug is not None:
             _check_free(read(node.store, node.me), slug)
         doc = f"doc-{Ulids(node.random).after('', None, node.wall()).upper()}"
-        revision = _revision(node, doc, author, text, (), "create", _heading(text.body) or slug or "Untitled")
+        title = text.title or _heading(text.body) or slug or "Untitled"
+        revision = _revision(node, doc, author, text, (), "create", title)
         rows.write(db, DocPut(doc, author, revision, About(slug=slug)))
     return Put(read(node.store, node.me).need(doc), revision.id)
 
@@ -94,7 +95,7 @@ def put(node: Node, author: str, named: str, text: Text, base: str | None, cause
     """Give a document a new text, made from the revision `base`; None for its one latest.
 
     Raises DmpError: `invalid`; `not-found` on `doc` or `revision`; `conflict` on `base` where it cannot be told what
-    the text was made from; `forbidden`.
+    the text was made from; `forbidden`; `limited` for an author of whom enough proposals wait.
     """
     _check_author(node, author)
     with node.store.transaction(CommitPoint.DOCUMENT) as db:
@@ -113,6 +114,7 @@ def put(node: Node, author: str, named: str, text: Text, base: str | None, cause
         if _is_person(author) or document.status != "accepted":
             rows.write(db, DocPut(document.id, author, revision))
         else:
+            _check_patience(node, author)
             doc_proposals.add(db, revision, document.id)
     now = read(node.store, node.me).need(document.id)
     if revision.id in now.revisions:
@@ -340,6 +342,14 @@ def _answer(node: Node, document: Document, revision: str, choice: str, reason: 
 def _check_author(node: Node, author: str) -> None:
     if author.startswith("agent:") and agents.need(node.store.db, author).status != "approved":
         raise forbidden("from", f"{author} is not approved; `dmp agent approve` lets it write")
+
+
+def _check_patience(node: Node, author: str) -> None:
+    if sum(each.revision.author == author for each in proposals(node)) >= MAX_HELD:
+        raise DmpError(
+            Code.LIMITED,
+            f"{MAX_HELD} proposals of {author} wait for a decision already; `dmp doc held` lists them",
+        )
 
 
 def _is_person(author: str) -> bool:

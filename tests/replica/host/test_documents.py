@@ -14,7 +14,7 @@ from replica.node import Node
 from replica.records.commits import CommitPoint
 from replica.shared.docs import rows
 from replica.shared.docs.bodies import MAX_BODY_BYTES, Link, parse_doc
-from replica.shared.docs.library import Document
+from replica.shared.docs.library import MAX_HELD, Document
 from replica.shared.docs.reading import read
 from tests.core.support import refused
 
@@ -61,6 +61,7 @@ def test_a_document_is_called_what_its_text_begins_with(node: Node) -> None:
     assert create(node, "b", "no heading").title == "b"
     assert create(node, "c", "\n\n# " + "é" * 300).title == "é" * 98 + "…"
     assert create(node, None, "", author=ME).title == "Untitled"
+    assert documents.create(node, ME, Text("# Head\n", title="Given"), "d").document.title == "Given"
     assert put_title(node) == "Said"
 
 
@@ -330,6 +331,17 @@ def test_a_sessions_change_names_its_work_item_and_its_gate_the_session(node: No
     documents.approve(node, "guide", done.revision)
     (row,) = get(node).heads
     assert (row.task, row.author) == (item.id, run)
+
+
+def test_an_agent_of_whom_fifty_proposals_wait_makes_no_more(node: Node) -> None:
+    done = proposed(node)
+    for number in range(MAX_HELD - 1):
+        put(node, f"Oil it {number} times.\n", author=HELPER)
+    with refused(Code.LIMITED, None):
+        put(node, "Once more.\n", author=HELPER)
+    assert len(documents.proposals(node)) == MAX_HELD
+    documents.reject(node, "guide", done.revision)
+    assert put(node, "Once more.\n", author=HELPER).gate is not None
 
 
 def test_the_words_of_an_agent_cannot_pass_for_the_hosts_in_its_gate(node: Node) -> None:
