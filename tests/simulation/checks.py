@@ -219,7 +219,7 @@ def _nothing_local_left(ended: Ended) -> None:
     for replica, entries in ended.lanes.items():
         for entry in entries:
             body = entry.body if isinstance(entry, Op) and entry.type == "memory" else None
-            if isinstance(body, dict) and body.get("memory") in ended.stage.left:
+            if isinstance(body, dict) and str(body.get("memory")) in ended.stage.left:
                 raise FoundError(f"op {entry.seq} of {replica} is of memory that never leaves it")
     for replica, held in ended.messages.items():
         for message_id, at in ended.stage.left.items():

@@ -1,33 +1,36 @@
-"""Acts of hostile replicas and branch writers: what they may do with their own keys and what they can reach.
+"""Acts of hostile replicas: what they may do with their own keys.
 
 Each adds the replica that broke the rules to `stage.dishonest`: nothing is promised to it, nor about what it says.
-Whoever can push needs no key for some of them, and then nobody is to blame.
 """
 
-from functools import cache
+from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
 from core.message import Message
 from crypto.acks import Acks, sign_acks
 from crypto.canonical import JsonValue, parse
-from crypto.clock import Reading
 from crypto.encoding import b64u
-from crypto.op import Op, Unverified, make_op, read_entry, read_line, to_line
+from crypto.op import Op, Unverified, read_entry, read_line
 from crypto.roster.bodies import Action, Admit, CutPoint, Revoke, Role, SetHosts, SetRole
 from replica.host import items
-from replica.node import make_identity
 from replica.team import commands
 from tests.replica.odd import bent
-from tests.simulation.machine import SimMachine, new_machine
+from tests.simulation.machine import SimMachine
 from tests.simulation.mail import words
 from tests.simulation.registry import NothingError, act
 from tests.simulation.stage import Stage
 from tests.simulation.team import admin, newcomer
 from tests.simulation.team import team_of as ready_team
-from tests.simulation.villain import Villain, fall, lane, rewritten, villain
+from tests.simulation.villain import (
+    WEIGHT,
+    Villain,
+    fall,
+    lane,
+    some,
+    villain,
+)
 
-_WEIGHT: Final = 1.5
 _HOUR: Final = 3_600_000
 
 
@@ -38,16 +41,20 @@ def messages(machine: SimMachine) -> list[Message]:
     return [each for each in found if each is not None]
 
 
-def some(found: list[Any], random: Random) -> Any:
-    if not found:
-        raise NothingError
-    return random.choice(found)
+def _held(by: Villain, fits: Callable[[Message], bool]) -> tuple[SimMachine, Message]:
+    """A message that an honest machine holds, and that machine."""
+    found = [
+        (machine, message)
+        for machine in by.others()
+        if machine.me not in by.stage.dishonest
+        for message in messages(machine)
+        if fits(message)
+    ]
+    chosen: tuple[SimMachine, Message] = some(found, by.random)
+    return chosen
 
 
-# With a key of one's own
-
-
-@act("hostile: forge a sender", _WEIGHT)
+@act("hostile: forge a sender", WEIGHT)
 def _forge(stage: Stage, machine: SimMachine, random: Random) -> None:
     by = villain(stage, machine, random)
     to, other = by.victim(), random.choice(by.others())
@@ -65,19 +72,26 @@ def _forge(stage: Stage, machine: SimMachine, random: Random) -> None:
     by.publish(by.mail(to, **{"from": sender, "kind": random.choice(("message", "notice"))}))
 
 
-@act("hostile: steal a seal", _WEIGHT)
+@act("hostile: steal a seal", 1.5 * WEIGHT)
 def _steal(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Publish as one's own what somebody else sealed."""
     by = villain(stage, machine, random)
-    reads = [read_line(raw) for raw in lane(by.side, by.victim().me)]
-    mails = [
-        each for each in reads if isinstance(each, Unverified) and each.type == "mail" and not each.pruned
-    ]
-    entry = some(mails, random).entry()
+    entry = read_entry(some(_mails(by), random))
+    assert isinstance(entry, Op)
     by.publish(by.op("mail", sealed=entry.sealed))
 
 
-@act("hostile: replay", _WEIGHT)
+def _mails(by: Villain) -> list[bytes]:
+    """The mail ops of others, as they were published."""
+    return [
+        raw
+        for other in by.others()
+        for raw in lane(by.side, other.me)
+        if b'"type":"mail"' in raw and b'"pruned":' not in raw and isinstance(read_line(raw), Unverified)
+    ]
+
+
+@act("hostile: replay", 1.5 * WEIGHT)
 def _replay(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Put what was said before into its own lane again, and into others'."""
     by = villain(stage, machine, random)
@@ -88,7 +102,7 @@ def _replay(stage: Stage, machine: SimMachine, random: Random) -> None:
     by.side.put(by.me, *again)
 
 
-@act("hostile: fork", _WEIGHT)
+@act("hostile: fork", WEIGHT)
 def _fork(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Sign two ops with one seq, or two after one, and go on from either."""
     one, other = _two_hands(stage, machine, random)
@@ -99,7 +113,7 @@ def _fork(stage: Stage, machine: SimMachine, random: Random) -> None:
     one.publish(*made)
 
 
-@act("hostile: fork what was read long ago", _WEIGHT)
+@act("hostile: fork what was read long ago", WEIGHT)
 def _old_fork(stage: Stage, machine: SimMachine, random: Random) -> None:
     by = villain(stage, machine, random)
     reads = [read_line(raw) for raw in lane(by.side, by.me)]
@@ -109,7 +123,7 @@ def _old_fork(stage: Stage, machine: SimMachine, random: Random) -> None:
     by.publish(*_words_of(by, random.randrange(1, 3)))
 
 
-@act("hostile: equivocate", _WEIGHT)
+@act("hostile: equivocate", WEIGHT)
 def _equivocate(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Show one op to half of the team and another of the same seq to the rest."""
     one, other = _two_hands(stage, machine, random)
@@ -158,7 +172,7 @@ def _words_of(hand: Villain, count: int) -> list[Op]:
     return made
 
 
-@act("hostile: mutate a seal", _WEIGHT)
+@act("hostile: mutate a seal", WEIGHT)
 def _mutate(stage: Stage, machine: SimMachine, random: Random) -> None:
     by = villain(stage, machine, random)
     op = by.mail(by.victim())
@@ -172,7 +186,7 @@ def _mutate(stage: Stage, machine: SimMachine, random: Random) -> None:
     fresh.publish(fresh.op("mail", sealed=sealed))
 
 
-@act("hostile: backdate", _WEIGHT)
+@act("hostile: backdate", WEIGHT)
 def _backdate(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Say things as of the earliest moment that the own chain allows."""
     by = villain(stage, machine, random)
@@ -188,18 +202,17 @@ def _backdate(stage: Stage, machine: SimMachine, random: Random) -> None:
     by.publish(*made)
 
 
-@act("hostile: date ahead", _WEIGHT)
+@act("hostile: date ahead", WEIGHT)
 def _ahead(stage: Stage, machine: SimMachine, random: Random) -> None:
     by = villain(stage, machine, random)
     by.ms += random.choice((200_000, 400_000, _HOUR, 24 * _HOUR))
     by.publish(*_words_of(by, 2))
 
 
-@act("hostile: settle what is another's", _WEIGHT)
+@act("hostile: settle what is another's", 2 * WEIGHT)
 def _settle(stage: Stage, machine: SimMachine, random: Random) -> None:
     by = villain(stage, machine, random)
-    to = by.victim()
-    question = some([each for each in messages(to) if each.takes_answer], random)
+    to, question = _held(by, lambda each: each.takes_answer)
     answers = [each.id for each in messages(to) if each.reply_to == question.id] or ["m-no-answer"]
     entry: dict[str, JsonValue] = {"t": "settle", "question": question.id, "answer": random.choice(answers)}
     if random.random() < 0.4:
@@ -207,7 +220,7 @@ def _settle(stage: Stage, machine: SimMachine, random: Random) -> None:
     by.publish(by.state(to, entry))
 
 
-@act("hostile: settle in two ways", _WEIGHT)
+@act("hostile: settle in two ways", WEIGHT)
 def _settle_twice(stage: Stage, machine: SimMachine, random: Random) -> None:
     by = villain(stage, machine, random)
     to = by.victim()
@@ -220,21 +233,20 @@ def _settle_twice(stage: Stage, machine: SimMachine, random: Random) -> None:
     by.publish(question, *(by.state(to, settle) for settle in settles))
 
 
-@act("hostile: answer what one has no part in", _WEIGHT)
+@act("hostile: answer what one has no part in", 2 * WEIGHT)
 def _answer(stage: Stage, machine: SimMachine, random: Random) -> None:
     by = villain(stage, machine, random)
-    to = by.victim()
-    question = some([each for each in messages(to) if each.choices], random)
+    to, question = _held(by, lambda each: bool(each.choices))
+    assert question.choices is not None
     by.publish(
         by.mail(to, replyTo=question.id, thread=question.thread, kind="answer", choice=question.choices[0])
     )
 
 
-@act("hostile: report falsely", _WEIGHT)
+@act("hostile: report falsely", 1.5 * WEIGHT)
 def _report(stage: Stage, machine: SimMachine, random: Random) -> None:
     by = villain(stage, machine, random)
-    to = by.victim()
-    message = some(messages(to), random)
+    to, message = _held(by, lambda _: True)
     recipient = random.choice(message.to)
     entries: list[dict[str, JsonValue]] = [
         {"t": "delivery", "message": message.id, "recipient": recipient, "state": state}
@@ -245,7 +257,7 @@ def _report(stage: Stage, machine: SimMachine, random: Random) -> None:
     by.publish(by.state(to, *entries))
 
 
-@act("hostile: use an id again", _WEIGHT)
+@act("hostile: use an id again", 1.5 * WEIGHT)
 def _collide(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Say something else under the id of a message of somebody's, to others."""
     by = villain(stage, machine, random)
@@ -253,7 +265,7 @@ def _collide(stage: Stage, machine: SimMachine, random: Random) -> None:
     by.publish(by.mail(by.victim(), id=message.id, thread=message.id, body="something else"))
 
 
-@act("hostile: claim a session", _WEIGHT)
+@act("hostile: claim a session", 1.5 * WEIGHT)
 def _claim(stage: Stage, machine: SimMachine, random: Random) -> None:
     by = villain(stage, machine, random)
     rows = by.victim().store.db.execute("SELECT DISTINCT run, task FROM run_claims ORDER BY run").fetchall()
@@ -268,7 +280,7 @@ def _claim(stage: Stage, machine: SimMachine, random: Random) -> None:
     by.publish(by.op("presence", body={**body, "live": random.random() < 0.7}))
 
 
-@act("hostile: change the roster", _WEIGHT)
+@act("hostile: change the roster", WEIGHT)
 def _roster(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Say of the roster what one may not, or what one may and should not."""
     by = villain(stage, machine, random)
@@ -284,15 +296,13 @@ def _roster(stage: Stage, machine: SimMachine, random: Random) -> None:
     by.publish(by.op("roster", body=random.choice(changes).to_json()))
 
 
-@act("hostile: forward wrongly", _WEIGHT)
+@act("hostile: forward wrongly", 2 * WEIGHT)
 def _forward(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Hand on what is not there, not one's own to hand on, or changed on the way."""
     by = villain(stage, machine, random)
-    to, whose = by.victim(), random.choice(by.others())
-    raws = [raw for raw in lane(by.side, whose.me) if b'"type":"mail"' in raw]
-    raw = some(raws, random)
+    to, raw = by.victim(), some(_mails(by), random)
     if random.random() < 0.3:
-        raw = raw.replace(whose.me.encode(), by.me.encode())
+        raw = raw.replace(read_entry(raw).replica.encode(), by.me.encode())
     inner = parse(raw.decode()).value
     payload: JsonValue = {
         "target": random.choice((to.address, "task:t-0000aa")),
@@ -301,7 +311,7 @@ def _forward(stage: Stage, machine: SimMachine, random: Random) -> None:
     by.publish(by.op("mail", body={"forward": inner}, payload=payload, to=(to,)))
 
 
-@act("hostile: publish as an observer", _WEIGHT)
+@act("hostile: publish as an observer", 2.5 * WEIGHT)
 def _observer(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Let a machine in that only reads along, and have it say more."""
     observers = [
@@ -311,8 +321,6 @@ def _observer(stage: Stage, machine: SimMachine, random: Random) -> None:
         and (held := each.node.team.view.members.get(each.me)) is not None
         and held.observer
     ]
-    if stage.script.seed % 4 == 0:
-        raise NothingError
     if not observers:
         by = admin(stage, machine, random)
         ready_team(by)
@@ -330,7 +338,7 @@ def _observer(stage: Stage, machine: SimMachine, random: Random) -> None:
     hand.publish(*_words_of(hand, 3))
 
 
-@act("hostile: publish what is malformed", 2 * _WEIGHT)
+@act("hostile: publish what is malformed", 2 * WEIGHT)
 def _malformed(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Ops of every type whose content is bent out of shape, or huge."""
     by = villain(stage, machine, random)
@@ -386,150 +394,9 @@ _BODIES: Final[dict[str, JsonValue]] = {
 }
 
 
-@act("hostile: acknowledge what was never said", _WEIGHT)
+@act("hostile: acknowledge what was never said", WEIGHT)
 def _acks(stage: Stage, machine: SimMachine, random: Random) -> None:
     by = villain(stage, machine, random)
     through = {by.victim().me: random.choice((1, 99, 10**9)), by.victim().me: random.choice((1, 50))}
     acks = sign_acks(Acks(by.me, through, "now"), by.machine.identity.secrets.signer)
     by.side._append(by.me, [], acks)
-
-
-# Without a key of the team's
-
-
-@act("hostile: steal an invite", _WEIGHT)
-def _invite(stage: Stage, machine: SimMachine, random: Random) -> None:
-    """A machine that nobody meant joins with the code of somebody else, used or not."""
-    if stage.script.seed % 4 == 0:
-        raise NothingError
-    admin_ = admin(stage, machine, random)
-    ready_team(admin_)
-    codes = list(stage.codes)
-    if not codes or random.random() < 0.5:
-        handle = random.choice(("gus", admin_.handle))
-        codes = [commands.invite(stage.pass_of(admin_, random), handle).encode()]
-    thief = new_machine("gus", "gus", f"thief-{random.randrange(3)}", stage.time, stage.network)
-    if lane(stage.network.side_of(thief.me), thief.me) or lane(stage.network.main, thief.me):
-        raise NothingError
-    try:
-        commands.join(stage.pass_of(thief, random), random.choice(codes))
-    finally:
-        thief.store.close()
-
-
-@cache
-def _strangers() -> list[tuple[str, bytes]]:
-    """Key ops of machines that nobody knows."""
-    made = []
-    for number in range(60):
-        random = Random(f"stranger-{number}").randbytes
-        identity = make_identity("zed", "z", wall=lambda: 0, random=random)
-        secrets = identity.secrets
-        body: JsonValue = {
-            "handle": "zed",
-            "device": "z",
-            "build": "none",
-            "signPub": secrets.sign_pub,
-            "sealPub": secrets.seal_pub,
-            "legacy": None,
-        }
-        op = make_op(
-            replica=identity.replica,
-            seq=1,
-            prev="0" * 64,
-            hlc=Reading(1_790_000_000_000, 0, identity.replica),
-            type="key",
-            signer=secrets.signer,
-            body=body,
-        )
-        made.append((identity.replica, to_line(op)))
-    return made
-
-
-@act("hostile: flood ids", _WEIGHT)
-def _flood(stage: Stage, machine: SimMachine, random: Random) -> None:
-    if stage.script.seed % 4 == 0:
-        raise NothingError
-    side = stage.network.side_of(machine.me)
-    for replica, line in random.sample(_strangers(), 20):
-        side.put(replica, line)
-
-
-@act("hostile: claim another's id", _WEIGHT)
-def _rival(stage: Stage, machine: SimMachine, random: Random) -> None:
-    """A stranger announces a key of its own for an id that is somebody's."""
-    if stage.script.seed % 4 == 0:
-        raise NothingError
-    identity = make_identity("zed", "z", wall=lambda: 0, random=random.randbytes)
-    secrets = identity.secrets
-    body: JsonValue = {
-        "handle": machine.handle,
-        "device": "z",
-        "build": "none",
-        "signPub": secrets.sign_pub,
-        "sealPub": secrets.seal_pub,
-        "legacy": None,
-    }
-    hlc = Reading(stage.time.now, 0, machine.me)
-    op = make_op(
-        replica=machine.me, seq=1, prev="0" * 64, hlc=hlc, type="key", signer=secrets.signer, body=body
-    )
-    stage.network.side_of(machine.me).put(machine.me, to_line(op))
-
-
-@act("hostile: withhold a lane", _WEIGHT)
-def _withhold(stage: Stage, machine: SimMachine, random: Random) -> None:
-    side = stage.network.side_of(machine.me)
-    whose = some(sorted(side.state().lanes), random)
-    side.hidden[whose] = random.randrange(1, 60)
-
-
-@act("hostile: show a lane again", _WEIGHT)
-def _show(stage: Stage, machine: SimMachine, _random: Random) -> None:
-    side = stage.network.side_of(machine.me)
-    if not side.hidden:
-        raise NothingError
-    side.hidden.clear()
-
-
-@act("hostile: roll back", 0.5 * _WEIGHT)
-def _roll_back(stage: Stage, machine: SimMachine, random: Random) -> None:
-    side = stage.network.side_of(machine.me)
-    stage.network.remember(side)
-    side.roll_back(random.randrange(1, 6))
-
-
-@act("hostile: rewrite a lane", _WEIGHT)
-def _rewrite(stage: Stage, machine: SimMachine, random: Random) -> None:
-    """Damage, drop, repeat or reorder lines of a lane, put stubs in their place, or junk between them."""
-    if stage.script.seed % 4 == 0:
-        raise NothingError
-    side = stage.network.side_of(machine.me)
-    raws = lane(side, machine.me)
-    at = random.randrange(len(raws)) if raws else 0
-    if not raws:
-        raise NothingError
-
-    def change(lines: list[bytes]) -> list[bytes]:
-        kind = random.randrange(5)
-        if kind == 0:
-            byte = random.randrange(len(lines[at]))
-            lines[at : at + 1] = [lines[at][:byte] + bytes([lines[at][byte] ^ 1]) + lines[at][byte + 1 :]]
-        elif kind == 1:
-            del lines[at]
-        elif kind == 2:
-            random.shuffle(lines)
-        elif kind == 3:
-            lines[at:at] = [b"{}", b"junk", lines[at], lines[at].replace(b'"seq":', b'"seq":9')]
-        else:
-            entry = read_entry(lines[at])
-            if isinstance(entry, Op) and entry.type in ("mail", "state"):
-                lines[at] = to_line(entry.stub())
-        return lines
-
-    stage.network.remember(side)
-    made = rewritten(side, machine.me, lambda lines: change(list(lines)))
-    if side is stage.network.main:
-        stage.network.main = made
-    else:
-        stage.network.other = made

@@ -4,13 +4,13 @@ import traceback
 from collections import Counter
 from dataclasses import dataclass
 
-from tests.simulation import hostile, knowledge, mail, team, trouble, work
+from tests.simulation import branch, hostile, knowledge, mail, team, trouble, work
 from tests.simulation.acts import Script
 from tests.simulation.checks import check
 from tests.simulation.sharing import shared_answers
 from tests.simulation.stage import FoundError, Stage, stage_of
 
-DEEDS = (mail, work, knowledge, team, trouble, hostile)
+DEEDS = (mail, work, knowledge, team, trouble, hostile, branch)
 """The rooms of acts, each of which adds its own to the registry by being imported."""
 
 

@@ -5,6 +5,7 @@ It signs on top of what its lane shows, and puts lines wherever it can push, whi
 
 from collections.abc import Callable, Collection, Iterable
 from random import Random
+from typing import Any, Final
 
 from crypto.canonical import JsonValue
 from crypto.clock import Reading
@@ -16,8 +17,18 @@ from tests.simulation.registry import NothingError
 from tests.simulation.stage import Stage
 from transports.memory import MemoryRemote
 
-_HONEST: int = 3
+WEIGHT: Final = 1.5
+"""How often most hostile acts are drawn."""
+
+_HONEST: Final = 3
 """Machines of a team that stay honest, at least."""
+
+
+def some(found: list[Any], random: Random) -> Any:
+    """One of what there is. Raises NothingError."""
+    if not found:
+        raise NothingError
+    return random.choice(found)
 
 
 def team_of(machine: SimMachine) -> Team:
@@ -30,8 +41,6 @@ def team_of(machine: SimMachine) -> Team:
 
 def villain(stage: Stage, machine: SimMachine, random: Random) -> "Villain":
     """A machine that breaks the rules already, or this one from now on. Raises NothingError where it stays honest."""
-    if stage.script.seed % 4 == 0:
-        raise NothingError  # in some teams everybody is honest
     fallen = [each for each in stage.machines if each.me in stage.dishonest]
     if not fallen or random.random() < 0.1:
         team = machine.node.team
