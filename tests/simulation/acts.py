@@ -74,7 +74,7 @@ def draw(seed: int) -> Script:
 
 def _act(random: Random, what: str) -> Act:
     crash: tuple[str, When] | None = None
-    if random.random() < 0.2:
+    if random.random() < 0.3:
         crash = random.choice(CRASHES), random.choice(("before", "after"))
     faults: tuple[Fault, ...] = ()
     if random.random() < 0.3:

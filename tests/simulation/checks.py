@@ -6,7 +6,7 @@ readers, which the simulation has, and what it carries is looked for where it be
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from core.gate_data import has_gate_data, is_close, is_marker
@@ -99,14 +99,20 @@ def _ended(stage: Stage) -> Ended | None:
 
 
 def _one_roster(ended: Ended) -> None:
+    first = _roster(ended, ended.members[0])
     for machine in ended.members:
-        team = machine.node.team
-        assert team is not None
-        if team.view != ended.view:
-            differs = [
-                name for name in View.__slots__ if getattr(team.view, name) != getattr(ended.view, name)
-            ]
+        other = _roster(ended, machine)
+        differs = [name for name in View.__slots__ if getattr(other, name) != getattr(first, name)]
+        if differs:
             raise FoundError(f"{machine.me} and {ended.members[0].me} have other rosters: {differs}")
+
+
+def _roster(ended: Ended, machine: SimMachine) -> View:
+    """The roster of a machine, without strangers who wait: their lanes may be gone before all have seen them."""
+    team = machine.node.team
+    assert team is not None
+    known = {each.me for each in ended.stage.machines}
+    return replace(team.view, pending=tuple(each for each in team.view.pending if each in known))
 
 
 def shared(machine: SimMachine) -> dict[str, list[object]]:

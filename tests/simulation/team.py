@@ -80,7 +80,7 @@ def _invite(stage: Stage, machine: SimMachine, random: Random) -> None:
     commands.join(stage.pass_of(new, random), code)
 
 
-@act("ask to be admitted", 0.5)
+@act("ask to be admitted", 1)
 def _ask(stage: Stage, _: SimMachine, random: Random) -> None:
     commands.join(stage.pass_of(newcomer(stage), random), None)
 
@@ -148,7 +148,7 @@ def _recovery_key(stage: Stage, machine: SimMachine, random: Random) -> None:
     stage.recovery = recovery_code(seed)
 
 
-@act("recover", 1)
+@act("recover", 1.3)
 def _recover(stage: Stage, _: SimMachine, random: Random) -> None:
     """Let a new machine in by the recovery code that somebody wrote down."""
     new = newcomer(stage)

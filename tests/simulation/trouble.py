@@ -3,6 +3,7 @@
 from random import Random
 from typing import Final
 
+from crypto.roster.ops import RosterOp
 from replica.chain.clock import accept_wall_clock
 from replica.chain.guard import resume
 from replica.records.commits import CommitPoint
@@ -90,7 +91,7 @@ def _believe(_: Stage, machine: SimMachine, _random: Random) -> None:
         accept_wall_clock(db, machine.clock())
 
 
-@act("speak a newer roster", 0.4)
+@act("speak a newer roster", 0.8)
 def _newer(_: Stage, machine: SimMachine, random: Random) -> None:
     """A build of later says something about the roster that this one cannot read."""
     team_of(machine)
@@ -98,10 +99,14 @@ def _newer(_: Stage, machine: SimMachine, random: Random) -> None:
         machine.node.signer.append(db, "roster", {"rv": 2, "action": f"later-{random.randrange(100)}"})
 
 
-@act("dismiss", 2)
+@act("dismiss", 3)
 def _dismiss(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Take out what this build cannot read."""
-    unknown = team_of(machine).view.unknown
-    if unknown is None:
-        raise NothingError
+
+    def unread(each: SimMachine) -> list[RosterOp]:
+        team = each.node.team
+        found = None if team is None or not team.view.is_admin(each.me) else team.view.unknown
+        return [] if found is None else [found]
+
+    machine, (unknown,) = first_with(stage, machine, unread)
     dismiss(stage.pass_of(machine, random), unknown)
