@@ -92,18 +92,19 @@ def raise_gate(node: Node, proposal: Proposal) -> Message:
 def decide(node: Node, proposal: Proposal, *, approve: bool) -> Proposal:
     """Decide a proposal as its gate does, or anew where that was answered or closed.
 
-    Raises DmpError `conflict` on `ID` for one of this host that was approved: it counts, and is undone by an edit.
+    Raises DmpError `conflict` on `ID` for one of this host that was approved and is to be refused now.
     """
-    gate = raise_gate(node, proposal)
-    if node.engine.answer_of(gate.id) is None:
+    gate = raise_gate(node, proposal) if proposal.state is State.OPEN else None
+    if gate is not None and node.engine.answer_of(gate.id) is None:
         given = ReplyInput("", choice="approve" if approve else "reject")
         node.engine.reply(Sender(node.address, can_decide=True), gate.id, given)
     else:
         with node.store.transaction(CommitPoint.MEMORY) as db:
-            known = proposals.find(db, proposal.id)
-            if known is not None and known.place is None and known.state is State.APPROVED:
+            known = proposals.find(db, proposal.id) or proposal
+            written = known.place is None and known.state is State.APPROVED
+            if written and not approve:
                 raise conflict("ID", "that was approved, and counts already; change the entry, or retire it")
-            if known is not None:
+            if not written:
                 memory_effects.decide(db, known, approve=approve, now=node.now())
     return proposals.find(node.store.db, proposal.id) or proposal
 

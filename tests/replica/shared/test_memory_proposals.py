@@ -103,7 +103,9 @@ def test_a_refused_proposal_changes_nothing_and_may_be_approved_later(pair: tupl
     assert known(ada, proposal.id).state is State.REJECTED
     assert seen(ada, proposal.memory) is None
     memory_gates.decide(ada.node, known(ada, proposal.id), approve=True)
+    assert memory_gates.decide(ada.node, known(ada, proposal.id), approve=True).state is State.APPROVED
     assert seen(ada, proposal.memory) == COUNTED
+    assert len(kept(ada, proposal.memory).entry.revisions) == 1, "it was written once"
     with pytest.raises(DmpError) as refused:
         memory_gates.decide(ada.node, known(ada, proposal.id), approve=False)
     assert refused.value.code is Code.CONFLICT
@@ -293,6 +295,10 @@ def test_the_policy_accepts_what_teammates_agents_write(pair: tuple[Machine, Mac
     policy(ada)
     ada.sync()
     assert seen(ada, MEM) is not None, "what was accepted stays so"
+    (accepted,) = proposals.of_memory(ada.node.store.db, MEM)
+    assert memory_gates.decide(ada.node, accepted, approve=False).state is State.REJECTED
+    assert seen(ada, MEM) is None
+    assert ada.inbox() == [], "nobody is asked about what is decided"
 
 
 def test_the_person_behind_a_change_makes_its_proposal_needless(pair: tuple[Machine, Machine]) -> None:
