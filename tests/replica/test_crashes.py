@@ -27,9 +27,13 @@ from crypto.lane import read_lane
 from replica.chain.guard import resume
 from replica.node import create, opened
 from replica.records.commits import CommitPoint
+from replica.shared.docs import rows
+from replica.shared.docs.bodies import parse_doc
+from replica.shared.docs.reading import read as read_documents
 from replica.team import commands
 from tests.replica.forge import Forger
 from tests.replica.killer import OF_A_HOST, KilledError, Killer, When
+from tests.replica.shared.docs import said
 from tests.replica.world import Clock, Machine
 from transports.base import Unreachable
 from transports.memory import MemoryRemote, MemoryTransport
@@ -109,6 +113,7 @@ def tell(folder: Path, killer: Killer) -> tuple[Machine, Machine]:
         settle_down(story, *everyone)
         for machine in everyone:
             story.do(machine, partial(machine_joins, machine))
+        story.do(ada, partial(writes_a_document, ada))
         settle_down(story, *everyone)
         question = bob.inbox()[0]
         delivery = bob.node.engine.deliveries(question.id)[0]
@@ -131,6 +136,12 @@ def tell(folder: Path, killer: Killer) -> tuple[Machine, Machine]:
 
 def machine_joins(machine: Machine) -> None:
     machine.node.engine.join("eng", machine.node.address)
+
+
+def writes_a_document(machine: Machine) -> None:
+    if not read_documents(machine.node.store, machine.me).documents:
+        with machine.node.store.transaction(CorePoint.MEMBERSHIP) as db:
+            rows.write(db, parse_doc(said.text("a", by=machine.node.address)))
 
 
 def found(story: Story, ada: Machine) -> None:
@@ -248,6 +259,9 @@ def check(story: Story, ada: Machine, bob: Machine, question: str) -> None:
         left = machine.node.store.db.execute("SELECT DISTINCT kind FROM register_edits").fetchall()
         assert left in ([], [("session",)])  # which are one machine's own
         assert len([entry for entry in machine.chain() if entry.type == "channel"]) == 1
+        assert len([entry for entry in machine.chain() if entry.type == "doc"]) == (machine is ada)
+        assert machine.count("doc_unpublished") == 0
+        assert len(read_documents(machine.node.store, machine.me).need(said.DOC).revisions) == 1
         assert machine.count("outbox") == 0
         assert machine.count("unpublished") == 0
         lines = machine.lane()
