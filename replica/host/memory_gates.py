@@ -70,6 +70,7 @@ def judge(node: Node) -> None:
             _withdraw(node, proposal, "somebody stands behind what it proposed, so it counts")
     for proposal in proposals.without_gate(db):
         raise_gate(node, proposal)
+    _clear_caps(node)
 
 
 def raise_gate(node: Node, proposal: Proposal) -> Message:
@@ -138,7 +139,6 @@ def _propose(db: sqlite3.Connection, node: Node, entry: Entry, revision: Revisio
         subject = subjects.MEMORY_CAP.of(write.replica)
         problems.note(db, problems.Problem(subject, text, write.replica, write.seq, node.now()))
         return False
-    problems.clear(db, subjects.MEMORY_CAP.of(write.replica))
     proposals.add(
         db,
         Proposal(
@@ -149,6 +149,21 @@ def _propose(db: sqlite3.Connection, node: Node, entry: Entry, revision: Revisio
         ),
     )
     return True
+
+
+def _clear_caps(node: Node) -> None:
+    """Forget that too much waits from those from whom it does no more."""
+    db = node.store.db
+    over = [
+        each.subject
+        for each in problems.all_problems(db)
+        if subjects.MEMORY_CAP.covers(each.subject)
+        and (each.replica is None or proposals.open_of(db, each.replica) < MAX_OPEN)
+    ]
+    if over:
+        with node.store.transaction(CommitPoint.PROBLEM):
+            for subject in over:
+                problems.clear(db, subject)
 
 
 def _action(revision: Revision, entry: Entry) -> Action:
