@@ -147,12 +147,13 @@ def roster(cli: Cli) -> None:
     """List who is in the team and who was put out."""
     with cli.node() as node:
         known = need_team(node.team)
-        members = [_member_json(node, known, member) for member in known.view.members.values()]
+        everyone = sorted(known.view.members.values(), key=lambda each: (each.handle, each.replica))
+        members = [_member_json(node, known, member) for member in everyone]
         synced = get(node.store.db, Meta.SYNCED_AT)
         me = node.me
     revoked: list[JsonValue] = [
         {"replica": cut.replica, "handle": cut.handle, "reason": cut.reason, "by": cut.by}
-        for cut in known.view.revoked.values()
+        for cut in sorted(known.view.revoked.values(), key=lambda each: each.replica)
     ]
     screen = cli.screen
     if cli.as_json:
@@ -164,6 +165,8 @@ def roster(cli: Cli) -> None:
                 "members": [*members],
                 "revoked": revoked,
                 "pending": [*known.view.pending],
+                "people": [*known.view.people],
+                "seats": known.view.seats,
                 "syncedAt": synced,
             }
         )
@@ -180,7 +183,7 @@ def roster(cli: Cli) -> None:
                 str(each["fingerprint"]),
                 "this machine" if each["replica"] == me else moment(str(each["lastHeard"] or "never")),
             ]
-            for member, each in zip(known.view.members.values(), members, strict=True)
+            for member, each in zip(everyone, members, strict=True)
         ],
     )
     for cut in known.view.revoked.values():

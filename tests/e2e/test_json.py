@@ -215,7 +215,10 @@ def test_documents_of_memory(run: Run, town: Town) -> None:
 
 def test_documents_of_a_team(run: Run, orchard: Town, ada: Person, bob: Person) -> None:
     roster = run(bob, "team", "roster")
-    assert roster.keys() == {"team", "name", "founder", "members", "revoked", "pending", "syncedAt"}
+    assert roster.keys() == {
+        *("team", "name", "founder", "members", "revoked", "pending", "people", "seats", "syncedAt"),
+    }
+    assert (roster["people"], roster["seats"]) == (["ada", "bob"], 3)
     assert [member["handle"] for member in roster["members"]] == ["ada", "bob"]
     assert roster["members"][0].keys() == {
         *("replica", "handle", "device", "role", "rank", "recovered", "hosts", "observer", "fingerprint"),
