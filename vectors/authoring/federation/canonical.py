@@ -42,6 +42,15 @@ VECTORS = [
         sections=("F.2",),
     ),
     vector(
+        "canonical.writes-small-numbers",
+        "A number down to a millionth is written without an exponent, whatever stands beside it",
+        becomes("[0.00001]", "[0.00001]"),
+        becomes('{"n":1.5e-6}', '{"n":0.0000015}'),
+        becomes("-2.5e-5", "-0.000025"),
+        becomes("[1.5e-7]", "[1.5e-7]"),
+        sections=("F.2",),
+    ),
+    vector(
         "canonical.reads-long-integers-as-doubles",
         "An integer literal of any length reads as the double it names",
         becomes("[1" + "0" * 400 + "e-400]", "[1]"),

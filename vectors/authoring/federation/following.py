@@ -7,6 +7,7 @@ from vectors.authoring.federation.teams import ADA, BOB, CY, DESK, Team, Teammat
 from vectors.authoring.host_steps import delivery
 from vectors.authoring.kit import Expected, Json, ok, vector
 
+EVE: Final = "eve-0000000e"
 M1, M2, M3 = mid(1), mid(2), mid(3)
 NONE: Final[Json] = {"refused": []}
 
@@ -40,6 +41,21 @@ def rosters() -> list[Json]:
     waiting.ada.admits(desk, role="admin")
     founder = Team(ADA).begin()
     founder.bob.mail(founder.ada, founder.bob.message(1, "human:ada"))
+    two = Team(BOB)
+    two.mates[EVE] = eve = Teammate(two, EVE)
+    eve.publish("key", body=eve.key)
+    eve.says("found", name="Elsewhere", legacy=[], recoveryPub="r")
+    two.begin()
+    eve.mail(two.bob, eve.message(1, "human:bob"))
+    two.ada.mail(two.bob, two.ada.message(2, "human:bob"))
+    late = Team(BOB, roles={CY: {"role": "admin"}})
+    late.mates[EVE], late.mates[DESK] = guest, spare = Teammate(late, EVE), Teammate(late, DESK)
+    for each in (guest, spare):
+        each.publish("key", body=each.key)
+    late.begin()
+    late.ada.admits(guest)
+    earlier = late.news()
+    late.cy.admits(spare)
     paused = Team(BOB).begin()
     paused.ada.says("levitate")
     paused.cy.mail(paused.bob, paused.cy.message(1, "human:bob"))
@@ -75,6 +91,24 @@ def rosters() -> list[Json]:
             messages=[{"id": M1}],
         ),
         case(
+            "a-second-founding",
+            "A replica follows the founding that it was invited to, and no other on the same far side",
+            two,
+            two.sync(**NONE),
+            roster(founder=ADA, name="Orchard"),
+            **arrived(M2),
+        ),
+        case(
+            "a-roster-op-that-comes-late",
+            "A roster op counts by its clock, also where it comes after later ones",
+            late,
+            roster(pending=[DESK, EVE]),
+            late.sync(),
+            roster(pending=[EVE]),
+            sync(earlier),
+            roster(pending=[]),
+        ),
+        case(
             "an-action-nobody-knows",
             "A roster op whose action is not known pauses what comes of ops, until it is dismissed",
             paused,
@@ -100,7 +134,7 @@ def chains() -> list[Json]:
     good = junk.cy.mail(junk.bob, junk.cy.message(1, "human:bob"))
     thief = Author(CY, keys="eve")
     forged = thief.op(good, body="forged")
-    stranger = Author("eve-0000000e")
+    stranger = Author(EVE)
     unsigned = Team(BOB).begin()
     real = unsigned.cy.mail(unsigned.bob, unsigned.cy.message(1, "human:bob"))
     broken = line(real, sig="A" * 86)
