@@ -71,7 +71,7 @@ class SyncPass:
 
     `step` is told what is being done, to show it. Sleep, monotonic time and jitter come from outside.
     `running` tells of passes that follow one another without end, True at the first one: teammates are then told
-    that this replica is there.
+    that this replica is there. `asked` has fingerprints, by replica, whose keys are looked for: see Verifier.
     """
 
     node: Node
@@ -82,6 +82,7 @@ class SyncPass:
     jitter: Random = field(default_factory=Random)
     budget_seconds: float = PUBLISH_SECONDS
     running: bool | None = None
+    asked: dict[str, str] = field(default_factory=dict)
 
     def run(self) -> Report:
         """One whole pass.
@@ -140,11 +141,11 @@ class SyncPass:
         mark_published(store, already_there(store.db, lane.present))
         pulled = _Pulled(tip, lane.lacking, settled=True)
         known = node.team
-        unchanged = tip == get(store.db, Meta.TIP) and not whole
+        unchanged = tip == get(store.db, Meta.TIP) and not whole and not self.asked
         if unchanged and (known is None or not is_stale(store.db, known.view)):
             return pulled
         self.step("reading what teammates published")
-        verifier = Verifier(store, node.me, node.reader)
+        verifier = Verifier(store, node.me, node.reader, self.asked)
         pull = self.transport.pull(verifier.marks(whole=whole))
         verified = verifier.verify(pull, node.wall())
         team = node.team

@@ -82,16 +82,21 @@ class Verified:
 class Verifier:
     """Verifies one pull after another against the store."""
 
-    def __init__(self, store: Store, me: str, reader: TeamReader) -> None:
+    def __init__(
+        self, store: Store, me: str, reader: TeamReader, asked: Mapping[str, str] | None = None
+    ) -> None:
+        """Verify for replica `me`. The keys of the fingerprints `asked`, by replica, are kept however many claim an id."""
         self._store = store
         self._me = me
         self._reader = reader
+        self._asked = asked or {}
         self._memory = SignatureMemory()
         self._whole = False
 
     def marks(self, *, whole: bool = False) -> dict[str, int]:
         """From which seq on each chain is to be pulled: its head, so that a rival of the head is seen, or the
-        first content that is still missing. From its start where it forked, and all with `whole`."""
+        first content that is still missing. From its start where it forked or a key is asked for, and all with `whole`.
+        """
         db, self._whole = self._store.db, whole
         marks = {
             replica: position.cursor.head.seq
@@ -100,7 +105,8 @@ class Verifier:
         }
         for replica, seq in db.execute("SELECT replica, min(seq) FROM missing GROUP BY replica"):
             marks[replica] = min(seq, marks.get(replica, seq))
-        return dict.fromkeys(marks, 0) if whole else marks | dict.fromkeys(forks.forks(db), 0)
+        again = (*forks.forks(db), *self._asked)
+        return dict.fromkeys(marks, 0) if whole else marks | dict.fromkeys(again, 0)
 
     def verify(self, lines: Iterable[Line], now_ms: int) -> Verified:
         """Read a pull. Claims, the founding and roster ops are stored at once; nothing else is."""
@@ -243,11 +249,11 @@ class Verifier:
         return found
 
     def _named(self, team: Team | None) -> dict[str, set[str]]:
-        """The keys of the founder and those that admissions name whose publishers stood at them, by replica."""
-        db, named = self._store.db, dict[str, set[str]]()
+        """The keys asked for, the founder's, and those that admissions name whose publishers stood at them."""
+        db, named = self._store.db, {replica: {fingerprint} for replica, fingerprint in self._asked.items()}
         founder, fingerprint = get(db, Meta.FOUNDER), get(db, Meta.FOUNDER_FINGERPRINT)
         if founder is not None and fingerprint is not None:
-            named[founder] = {fingerprint}
+            named.setdefault(founder, set()).add(fingerprint)
         if team is None:
             return named
         for op in self._reader.ops(self._store.db):

@@ -320,10 +320,10 @@ def admit(
     Raises DmpError: `not-found` on `replica`, `conflict` on `fingerprint` when its key is another one, on
     `replica` when it is in the team as something else, `forbidden` without the right.
     """
-    node = sync.node
+    node, typed = sync.node, fingerprint.strip().upper()
+    sync.asked[replica] = typed  # whoever floods an id with keys does not crowd out the one that is meant
 
     def wanted(team: Team) -> Action | None:
-        typed = fingerprint.strip().upper()
         member = team.view.members.get(replica)
         if member is not None and _is_admitted_as(member, typed, role, observer=observer):
             return None

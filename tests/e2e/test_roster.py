@@ -48,6 +48,7 @@ def test_a_team_whose_machines_are_all_lost_is_recovered_with_the_code_alone(tow
     assert member(bob, new.replica)["recovered"] is True
     assert "by the recovery code" in bob.dmp("team", "roster")
     assert f"replica:{new.replica}" in bob.dmp("problems")
+    assert "[conflict on subject]" in bob.refused("problems", "ack", f"replica:{new.replica}")
     bob.dmp("send", "human:ada", "welcome back")
     bob.dmp("sync")
     new.dmp("sync")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import Code, DmpError
+from crypto.key_claims import MAX_KEY_CLAIMS
 from crypto.op import to_line
 from crypto.roster.bodies import Admit, Role
 from replica.chain import verify
@@ -125,6 +126,22 @@ def test_an_id_withrival_claims_is_admitted_by_the_right_fingerprint(w: World, t
     bob.send("human:ada", "the real bob")
     exchange(bob, ada)
     assert ada.bodies() == ["the real bob"]
+
+
+def test_wire_12_1_an_id_that_as_many_keys_claim_as_are_kept_is_a_problem_until_one_is_admitted(
+    w: World, tmp_path: Path
+) -> None:
+    ada = founded(w)
+    bob = w.machine("bob")
+    commands.join(bob.pass_(), None)
+    for number in range(MAX_KEY_CLAIMS):
+        w.remote.put(bob.me, rival_claim(tmp_path / str(number), bob.me))
+    ada.sync()
+    assert bob.me in ada.problems()[f"key:{bob.me}"]
+    commands.admit(ada.pass_(), bob.me, bob.node.identity.fingerprint)
+    exchange(ada, bob)
+    assert f"key:{bob.me}" not in ada.problems()
+    assert members(ada)["bob"] == "member"
 
 
 def test_a_member_may_not_admit_revoke_or_raise(w: World) -> None:
