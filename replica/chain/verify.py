@@ -85,7 +85,7 @@ class Verifier:
     def __init__(
         self, store: Store, me: str, reader: TeamReader, asked: Mapping[str, str] | None = None
     ) -> None:
-        """Verify for replica `me`. The keys of the fingerprints `asked`, by replica, are kept however many claim an id."""
+        """Verify for replica `me`. `asked` has fingerprints, by replica, that are kept however many claim an id."""
         self._store = store
         self._me = me
         self._reader = reader
