@@ -5,7 +5,7 @@ readers, which the simulation has, and what it carries is looked for where it be
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -17,12 +17,12 @@ from crypto.canonical import JsonValue
 from crypto.chain import Cursor
 from crypto.key_claims import key_claims
 from crypto.lane import read_lane
-from crypto.op import ABSENT, Entry, Op
+from crypto.op import ABSENT, Entry, Op, read_entry
 from crypto.roster.view import View
 from crypto.sealing import SealError, open_sealed, open_with_key, unwrap_key
 from replica.addresses import SYSTEM_ADDRESS, never_federates
 from replica.mail.payloads import MailPayload, Refusal, parse_mail, parse_state
-from replica.records import remote
+from replica.records import ops, remote
 from replica.shared import fold
 from replica.shared.homes import homes
 from replica.shared.kinds import KINDS
@@ -43,6 +43,8 @@ class Ended:
     messages: dict[str, dict[str, Message]] = field(default_factory=dict)
     """By replica, the messages it holds, by id."""
     forked: frozenset[str] = frozenset()
+    pruned: list[Op] = field(default_factory=list)
+    """Ops that were published whole, and that somebody made stubs of on the far side since."""
 
     @property
     def by_id(self) -> dict[str, SimMachine]:
@@ -88,11 +90,22 @@ def _ended(stage: Stage) -> Ended | None:
         for claim in key_claims(replica, raws, named=printed):  # also of whoever is in the team no more
             if claim.fingerprint in printed:
                 ended.lanes[replica] = read_lane(replica, raws, Cursor(), claim.key).entries
+        ended.pruned += [] if whose is None else _pruned(stage, whose, ended.lanes.get(replica, ()))
     for machine in stage.machines:
         rows = machine.store.db.execute("SELECT id FROM messages").fetchall()
         found = {row[0]: machine.node.engine.message(row[0]) for row in rows}
         ended.messages[machine.me] = {i: message for i, message in found.items() if message is not None}
     return ended
+
+
+def _pruned(stage: Stage, machine: SimMachine, shown: Sequence[Entry]) -> list[Op]:
+    whole = {entry.hash for entry in shown if isinstance(entry, Op)}
+    found = [read_entry(line) for _, line in ops.lines_of(machine.store.db, machine.me)]
+    return [
+        entry
+        for entry in found
+        if isinstance(entry, Op) and entry.hash in stage.published and entry.hash not in whole
+    ]
 
 
 # All compute the same
@@ -204,12 +217,15 @@ def _opened(ended: Ended, op: Op) -> JsonValue:
 
 def _mail(ended: Ended) -> Iterator[tuple[Op, MailPayload]]:
     """Every mail op of the far side by honest publishers that is no forward, opened; those of no standing too."""
-    for replica, entries in ended.lanes.items():
-        if replica in ended.stage.dishonest:
-            continue
-        for entry in entries:
-            if isinstance(entry, Op) and entry.type == "mail" and entry.body is ABSENT:
-                yield entry, parse_mail(_opened(ended, entry))
+    return _opened_mail(ended, (entry for entries in ended.lanes.values() for entry in entries))
+
+
+def _opened_mail(ended: Ended, entries: Iterable[Entry]) -> Iterator[tuple[Op, MailPayload]]:
+    for entry in entries:
+        is_mail = isinstance(entry, Op) and entry.type == "mail" and entry.body is ABSENT
+        if is_mail and entry.replica not in ended.stage.dishonest:
+            assert isinstance(entry, Op)
+            yield entry, parse_mail(_opened(ended, entry))
 
 
 def _nothing_local_left(ended: Ended) -> None:
@@ -254,8 +270,17 @@ def _only_readers_read(ended: Ended) -> None:
                 continue
             if message.origin in ended.stage.dishonest:
                 continue
-            if replica not in readable.get(message.id, ()):
+            if replica not in readable.get(message.id, ()) and not _was_brought(
+                ended.by_id[replica], message
+            ):
                 raise FoundError(f"{replica} holds {message.id}, which nobody sealed to it")
+
+
+def _was_brought(machine: SimMachine, message: Message) -> bool:
+    """Whether an op that a machine has, and the far side perhaps no more, brought a message to it."""
+    place = remote.carrier_of(machine.store.db, message.id)
+    entry = None if place is None else ops.entry_at(machine.store.db, *place)
+    return entry is not None and machine.me in (entry.to or ())
 
 
 def _message_id(ended: Ended, op: Op) -> str:
@@ -440,7 +465,7 @@ def _question_agrees(machine: SimMachine, settler: SimMachine, question: Message
 def _nothing_said_is_unsaid(ended: Ended) -> None:
     """Whatever an honest member took for sending to others is on the far side."""
     carried: dict[str, set[str]] = {}
-    for op, payload in _mail(ended):
+    for op, payload in (*_mail(ended), *_opened_mail(ended, ended.pruned)):
         carried.setdefault(payload.message.id, set()).add(op.replica)
     for machine in ended.members:
         team = machine.node.team

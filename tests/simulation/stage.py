@@ -133,11 +133,11 @@ class Stage:
                 machine.node.take_up()
                 return
 
-    def pass_of(self, machine: SimMachine, random: Random) -> SyncPass:
-        """A pass of a machine over the network as it is, with the faults of the act."""
+    def pass_of(self, machine: SimMachine, random: Random, faults: Collection[Fault] = ()) -> SyncPass:
+        """A pass of a machine over the network as it is, with these faults and those of the act."""
         transport = FaultyTransport(
             Watched(self, machine),
-            self.faults,
+            {*self.faults, *faults},
             random,
             happened=lambda fault: self.happened.update((f"fault {fault}",)),
         )

@@ -1,6 +1,7 @@
 """Acts of the roster: who comes, who goes, and what they may do."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from random import Random
 from typing import Any
 
@@ -14,9 +15,11 @@ from replica.team.admissions import waiting_key
 from replica.team.changes import sign_change
 from replica.team.roster import Team
 from tests.simulation.machine import SimMachine
-from tests.simulation.mail import pick, words
+from tests.simulation.mail import person, pick, send, words
 from tests.simulation.registry import NothingError, act
 from tests.simulation.stage import Stage
+from transports.base import TransportError
+from transports.faults import Fault
 
 
 def team_of(machine: SimMachine) -> Team:
@@ -106,6 +109,26 @@ def _revoke(stage: Stage, machine: SimMachine, random: Random) -> None:
     """End a machine, while its mail and that of others to it may be on their way."""
     machine = admin(stage, machine, random)
     commands.revoke(stage.pass_of(machine, random), member(machine, random), words(random))
+
+
+@act("revoke who is written to", 2)
+def _revoke_in_flight(stage: Stage, machine: SimMachine, random: Random) -> None:
+    """End a machine after mail to it was written, or even signed, and before it was published (T5)."""
+    by = admin(stage, machine, random)
+    leaves = member(by, random)
+    handle = team_of(by).view.members[leaves].handle
+    writers = [each for each in stage.standing if each is not by and each.me != leaves and each.node.team]
+    if not writers:
+        raise NothingError
+    writer = random.choice(writers)
+    team_of(writer)
+    send(writer, person(writer), [f"human:{handle}", by.address], words(random))
+    if random.random() < 0.7:
+        signed = stage.pass_of(writer, random, (Fault.LOSE_PUBLISH,))
+        with suppress(TransportError):
+            signed.run()
+    commands.revoke(stage.pass_of(by, random), leaves, words(random))
+    stage.sync(writer, random)
 
 
 @act("make an admin", 1.5)
