@@ -23,7 +23,7 @@ from replica.cli.doc_words import (
 )
 from replica.cli.failures import Failure
 from replica.cli.messages import message_json
-from replica.host import doc_files, documents
+from replica.host import doc_files, documents, items
 from replica.host.documents import Put, Text
 from replica.host.principals import sender
 from replica.node import Node
@@ -83,7 +83,12 @@ def put(
     A file that was put before, or that `dmp doc show --output` wrote, belongs to that document, and another one to
     the document that is called as it is.
     """
-    text = Text(read_text(file), title, summary, None if task is None else task.removeprefix("task:"))
+    text = Text(
+        read_text(file),
+        title,
+        summary,
+        None if task is None else items.address_of(task).removeprefix("task:"),
+    )
     with cli.acting() as node:
         writer = sender(node, author).address
         path = None if file == STDIO else Path(file)

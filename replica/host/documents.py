@@ -104,7 +104,7 @@ def put(node: Node, author: str, named: str, text: Text, base: str | None, cause
             raise forbidden("doc", f"{document.id} was removed; only a person brings it back")
         parent = _one_head(document) if base is None else _need_base(document, base)
         head = document.heads[0] if len(document.heads) == 1 else None
-        title = text.title or _heading(text.body) or parent.title
+        title = text.title or _title_after(node, parent, text.body)
         for same in (parent, head):
             if same is None or document.is_removed:
                 continue
@@ -165,7 +165,7 @@ def merge(node: Node, named: str, text: Text, seen: Sequence[str]) -> Put:
             )
         if doc_text.is_undecided(text.body, [*seen, JOINED]):
             raise conflict("body", "the text has marks of conflicts still: lines of <<<<<<< and >>>>>>>")
-        title = text.title or _heading(text.body) or document.heads[0].title
+        title = text.title or _title_after(node, document.heads[0], text.body)
         left = list(dict.fromkeys(seen))
         while len(left) > 1:  # one revision joins so many and no more
             revision = _revision(
@@ -416,6 +416,13 @@ def _check_line(field: str, text: str, limit: int) -> None:
         fits = False
     if not fits:
         raise invalid(field, f"the {field} is one line of at most {limit} bytes")
+
+
+def _title_after(node: Node, parent: RevisionRow, body: str) -> str:
+    """The title of a text made from a revision: a new heading, else what it was called, which may have been given."""
+    heading = _heading(body)
+    is_new = heading is not None and heading != _heading(rows.body_of(node.store.db, parent))
+    return heading if heading is not None and is_new else parent.title
 
 
 def _heading(body: str) -> str | None:

@@ -270,7 +270,7 @@ def as_slug(value: JsonValue, field: str) -> str:
     """Read a name of a document. Raises DmpError `invalid`."""
     if not isinstance(value, str) or SLUG.fullmatch(value) is None:
         raise invalid(
-            field, "is 1 to 64 letters, digits, '.', '_', '-' and '/', starting with a letter or digit"
+            field, "must be 1 to 64 letters, digits, '.', '_', '-' and '/', starting with a letter or digit"
         )
     if DOC_ID.fullmatch(value) is not None:
         raise invalid(field, "may not look like the id of a document")

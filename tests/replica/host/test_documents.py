@@ -75,6 +75,12 @@ def test_a_text_without_a_heading_keeps_the_title_there_was(node: Node) -> None:
     assert put(node, "no heading").document.title == "Guide"
 
 
+def test_a_title_that_was_given_stays_until_the_text_has_another_heading(node: Node) -> None:
+    documents.create(node, ME, Text("# Head\n", title="Given"), "guide")
+    assert put(node, "# Head\n\nmore\n").document.title == "Given"
+    assert put(node, "# Other\n").document.title == "Other"
+
+
 def test_a_name_that_is_taken_is_a_conflict(node: Node) -> None:
     create(node)
     with refused(Code.CONFLICT, "slug"):
