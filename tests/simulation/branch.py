@@ -16,7 +16,7 @@ from tests.simulation.team import team_of as ready_team
 from tests.simulation.villain import WEIGHT, lane, rewritten, some
 
 
-@act("hostile: steal an invite", WEIGHT)
+@act("hostile: steal an invite", 2 * WEIGHT)
 def _invite(stage: Stage, machine: SimMachine, random: Random) -> None:
     """A machine that nobody meant joins with the code of somebody else, used or not."""
     admin_ = admin(stage, machine, random)
@@ -100,7 +100,7 @@ def _withhold(stage: Stage, machine: SimMachine, random: Random) -> None:
     side.hidden[whose] = random.randrange(1, 60)
 
 
-@act("hostile: roll back", 0.5 * WEIGHT)
+@act("hostile: roll back", WEIGHT)
 def _roll_back(stage: Stage, machine: SimMachine, random: Random) -> None:
     side = stage.network.side_of(machine.me)
     stage.network.remember(side)

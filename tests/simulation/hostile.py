@@ -113,7 +113,7 @@ def _fork(stage: Stage, machine: SimMachine, random: Random) -> None:
     one.publish(*made)
 
 
-@act("hostile: fork what was read long ago", WEIGHT)
+@act("hostile: fork what was read long ago", 1.5 * WEIGHT)
 def _old_fork(stage: Stage, machine: SimMachine, random: Random) -> None:
     by = villain(stage, machine, random)
     reads = [read_line(raw) for raw in lane(by.side, by.me)]
