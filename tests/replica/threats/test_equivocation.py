@@ -79,6 +79,7 @@ def agree(*machines: Machine) -> None:
         assert ours.members == theirs.members
         assert ours.revoked == theirs.revoked
         assert ours.forks == theirs.forks
+        assert ours.ignored == theirs.ignored
         assert title_of(first) == title_of(each)
 
 
@@ -244,3 +245,29 @@ def test_who_told_two_stories_is_revoked_as_of_before_they_part(w: World) -> Non
     agree(ada, bob, cy)
     assert view_of(cy).revoked[mal.me].point == before
     assert title_of(cy) is None
+
+
+def test_a_revocation_that_names_an_end_beyond_a_fork_says_which_history_is_meant(w: World) -> None:
+    """What follows that end counts nowhere, and is told of nowhere, whoever had read it before."""
+    ada, bob, cy, mal = team_with_a_liar(w)
+    liar = Liar(mal)
+    task = {"origin": "2026-09-21T14:13:20.000Z"}
+    raised = liar.one.op("roster", body=SetRole(bob.me, Role.ADMIN).to_json())
+    end = liar.one.op("task", body=put_body("t-0000aa", title="meant", **task))
+    beyond = liar.one.op("roster", body=SetRole(cy.me, Role.ADMIN).to_json())
+    other = liar.other.op("task", body=put_body("t-0000aa", title="not meant", **task))
+    heal = split(w, cy, bob)
+    liar.show(raised, end, beyond, to=cy)
+    liar.show(other, to=bob)
+    heal()
+    ada.clock.ms = bob.clock.ms
+    exchange(bob, cy, ada)
+    assert view_of(bob).forks == {mal.me: raised.seq}
+    sign(ada, Revoke(mal.me, CutPoint(end.seq, end.hash), "tells two stories"))
+    exchange(ada, bob, cy)
+    agree(ada, bob, cy)
+    for each in (ada, bob, cy):
+        assert view_of(each).forks == {}
+        assert view_of(each).is_admin(bob.me)
+        assert not view_of(each).is_admin(cy.me)
+        assert title_of(each) == "meant"
