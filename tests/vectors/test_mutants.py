@@ -1,4 +1,4 @@
-"""The project's own vectors catch each planted fault: what they expect, this host could get wrong."""
+"""The project's own vectors, or simulated teams, catch each planted fault: what they expect could go wrong here."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,9 +34,13 @@ WHOLE: Final = ("core", "crypto")
 """The packages of which every file with a rule has a fault."""
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_something_catches_each_fault() -> None:
+    away = [fault.name for fault in FAULTS if not fault.caught_by and fault.seed is None]
+    assert not away, "nothing is recorded; run make mutants, and write the vector that is missing"
+
+
+@pytest.mark.parametrize("fault", [each for each in FAULTS if each.caught_by], ids=lambda fault: fault.name)
 def test_a_fault_is_caught_by_its_vectors(fault: Fault) -> None:
-    assert fault.caught_by, "no vector is recorded; run make mutants, and write the vector that is missing"
     gone = [each for each in fault.caught_by if each not in VECTORS]
     assert not gone, "a recorded vector is no longer in the kit; run make mutants"
     results = list(run(fault, [VECTORS[each] for each in fault.caught_by]))

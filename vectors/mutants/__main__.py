@@ -1,6 +1,7 @@
 """`make mutants`: run the kit on every fault, and record which of the project's own vectors caught it.
 
-A fault that gets away from those is run on the public vectors, where DMP_PUBLIC_VECTORS names them, to tell which
+A fault that gets away from those is planted in simulated teams, and the first seed that breaks a promise is recorded.
+One that gets away from both is run on the public vectors, where DMP_PUBLIC_VECTORS names them, to tell which
 vector is missing here; what is recorded must be at hand wherever the project is. Exits with 1 where one got away.
 """
 
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from vectors.adapter.run import CLASSES, FEDERATION
-from vectors.mutants.catching import CAUGHT, run
+from vectors.mutants.catching import CAUGHT, SEEDS, first_seed, run
 from vectors.mutants.fault import Fault, StaleError, read_faults, write_faults
 from vectors.runner.files import OWN, read_vectors
 from vectors.runner.running import CannotRun
@@ -25,6 +26,9 @@ PUBLIC_VECTORS: Final = "DMP_PUBLIC_VECTORS"
 RECORDED: Final = 2
 """Vectors recorded for a fault: the second stands in when the first is taken out of the kit."""
 
+SIMULATED: Final = ("crypto/", "replica/")
+"""Where faults lie that simulated teams may catch."""
+
 
 def main(names: Sequence[str]) -> int:
     """Run the kit on the faults of these names, or on every fault; return the exit code."""
@@ -34,20 +38,27 @@ def main(names: Sequence[str]) -> int:
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for fault, public in pool.map(_judged, chosen):
             found[fault.name] = fault
-            by = " ".join(fault.caught_by) or f"GOT AWAY (from the public ones: {public or 'too'})"
+            by = _told(fault) or f"GOT AWAY (from the public ones: {public or 'too'})"
             print(f"{fault.name}: {by}", flush=True)
     write_faults(found.get(fault.name, fault) for fault in faults)
-    away = [fault.name for fault in found.values() if not fault.caught_by]
+    away = [fault.name for fault in found.values() if not _told(fault)]
     print(f"{len(found)} faults, {len(away)} got away{': ' if away else ''}{', '.join(away)}")
     return 1 if away else 0
 
 
+def _told(fault: Fault) -> str:
+    """What catches a fault; empty where it gets away."""
+    return " ".join(fault.caught_by) or ("" if fault.seed is None else f"seed {fault.seed}")
+
+
 def _judged(fault: Fault) -> tuple[Fault, str | None]:
-    """Return a fault with what catches it now, and the public vector that would where none of the own does."""
+    """Return a fault with what catches it now, and the public vector that would where nothing of our own does."""
     own = sorted(read_vectors(*OWN), key=lambda vector: _later(fault, vector))
-    caught = replace(fault, caught_by=tuple(islice(_catching(fault, own), RECORDED)))
+    caught = replace(fault, caught_by=tuple(islice(_catching(fault, own), RECORDED)), seed=None)
+    if not caught.caught_by and fault.file.startswith(SIMULATED):
+        caught = replace(caught, seed=first_seed(fault, range(SEEDS)))
     public = os.environ.get(PUBLIC_VECTORS)
-    if caught.caught_by or not public:
+    if _told(caught) or not public:
         return caught, None
     return caught, next(_catching(fault, read_vectors(Path(public) / "kit" / "vectors")), None)
 

@@ -1,4 +1,4 @@
-"""Runs vectors on the host with a fault planted, each in the runner's own way (section 12.4.9)."""
+"""Runs vectors on the host with a fault planted, each in the runner's own way (section 12.4.9), and simulated teams."""
 
 import shlex
 import sys
@@ -7,14 +7,22 @@ from typing import Final
 
 from core.gate_types import GATE_TYPES
 from vectors.mutants.fault import ROOT, Fault
-from vectors.runner.adapter import Adapter
-from vectors.runner.running import CannotRun, Outcome, Process, Result, Run
+from vectors.runner.adapter import Adapter, AdapterFault
+from vectors.runner.running import CannotRun, Outcome, Result, Run
 from vectors.runner.vector import Vector
 
 SECONDS: Final = 10.0
 """The time a vector has; a fault may make the host go on for ever."""
 
 CAUGHT: Final = (Outcome.FAIL, Outcome.ADAPTER_ERROR)
+
+SEEDS: Final = 300
+"""Simulated teams that may catch a fault: those that the tests run without one."""
+
+SEED_SECONDS: Final = 60.0
+"""The time a team has, which takes less than one; a fault may make it go on for ever."""
+
+_SIMULATION: Final = "tests.simulation.served"
 
 
 def run(fault: Fault, vectors: Iterable[Vector]) -> Iterator[Result]:
@@ -40,6 +48,28 @@ def _running(fault: Fault) -> Run:
         raise CannotRun(f"with the fault {fault.name}, {error}") from None
 
 
-def _start(fault: Fault) -> Process:
-    command = shlex.join([sys.executable, "-m", "vectors.mutants.plant", fault.name])
+def first_seed(fault: Fault, seeds: Iterable[int]) -> int | None:
+    """The first of some seeds whose team breaks a promise by a fault, or comes to no end; None where each keeps all.
+
+    Raises StaleError where the fault no longer fits, and CannotRun where the simulation does not start with it.
+    """
+    fault.plant((ROOT / fault.file).read_text("utf-8"))
+    with _start(fault, _SIMULATION) as simulation:
+        try:
+            simulation.ask({}, SEED_SECONDS)
+        except AdapterFault as error:
+            raise CannotRun(f"with the fault {fault.name}, the simulation does not start: {error}") from None
+        return next((seed for seed in seeds if _breaks(simulation, seed)), None)
+
+
+def _breaks(simulation: Adapter, seed: int) -> bool:
+    try:
+        answer = simulation.ask({"seed": seed}, SEED_SECONDS)
+    except AdapterFault:
+        return True
+    return answer != {"broken": None}
+
+
+def _start(fault: Fault, *program: str) -> Adapter:
+    command = shlex.join([sys.executable, "-m", "vectors.mutants.plant", fault.name, *program])
     return Adapter(f"cd {shlex.quote(str(ROOT))} && exec {command}", lambda _: None)

@@ -1,4 +1,4 @@
-"""A fault, and the file that holds them all. Nothing here imports what a fault may change."""
+"""A fault, and the files that hold them all. Nothing here imports what a fault may change."""
 
 import json
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
-FAULTS: Final = Path(__file__).with_name("faults.json")
+FOLDER: Final = Path(__file__).parent
 
 
 class StaleError(Exception):
@@ -19,7 +19,8 @@ class Fault:
     """One place of the source, changed.
 
     `file` is its path from the project's root; `says` is a sentence of what the host then does; `old` occurs once
-    in the file and becomes `new`; `caught_by` are ids of the project's own vectors that fail by it.
+    in the file and becomes `new`; `caught_by` are ids of the project's own vectors that fail by it. Where there are
+    none, `seed` is that of a simulated team that breaks a promise by it.
     """
 
     name: str
@@ -28,6 +29,12 @@ class Fault:
     old: str
     new: str
     caught_by: tuple[str, ...]
+    seed: int | None = None
+
+    @property
+    def home(self) -> Path:
+        """The file that holds it: that of the package it is planted in."""
+        return FOLDER / f"{self.file.partition('/')[0]}.json"
 
     @property
     def module(self) -> str:
@@ -40,30 +47,36 @@ class Fault:
         if count != 1:
             raise StaleError(
                 f"the fault {self.name} no longer fits {self.file}: its text occurs {count} times, not once. "
-                f"Write it anew in {FAULTS.name}, or take it out where the rule is gone:\n{self.old}"
+                f"Write it anew in {self.home.name}, or take it out where the rule is gone:\n{self.old}"
             )
         return source.replace(self.old, self.new)
 
 
 def read_faults() -> list[Fault]:
-    """Return every fault, in the order of the file."""
+    """Return every fault, file by file in the order of their names, each in its own order."""
     return [
         Fault(**{**each, "caught_by": tuple(each["caught_by"])})
-        for each in json.loads(FAULTS.read_text("utf-8"))
+        for path in sorted(FOLDER.glob("*.json"))
+        for each in json.loads(path.read_text("utf-8"))
     ]
 
 
 def write_faults(faults: Iterable[Fault]) -> None:
-    """Write the file anew."""
-    raw = [
-        {
-            "name": each.name,
-            "file": each.file,
-            "says": each.says,
-            "old": each.old,
-            "new": each.new,
-            "caught_by": list(each.caught_by),
-        }
-        for each in faults
-    ]
-    FAULTS.write_text(json.dumps(raw, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    """Write the files anew."""
+    raw: dict[Path, list[dict[str, object]]] = {}
+    for each in faults:
+        raw.setdefault(each.home, []).append(_raw(each))
+    for path, found in raw.items():
+        path.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", "utf-8")
+
+
+def _raw(fault: Fault) -> dict[str, object]:
+    found: dict[str, object] = {
+        "name": fault.name,
+        "file": fault.file,
+        "says": fault.says,
+        "old": fault.old,
+        "new": fault.new,
+        "caught_by": list(fault.caught_by),
+    }
+    return found if fault.seed is None else {**found, "seed": fault.seed}

@@ -1,5 +1,9 @@
-"""`python -m vectors.mutants.plant NAME`: the conformance adapter, of a host with one fault."""
+"""`python -m vectors.mutants.plant NAME [MODULE ...]`: the conformance adapter, of a host with one fault.
 
+With a module it runs that one as a program instead, and gives it what follows.
+"""
+
+import runpy
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
@@ -44,13 +48,17 @@ def plant(fault: Fault) -> None:
     sys.meta_path.insert(0, _Finder(fault))
 
 
-def main(name: str) -> None:
-    """Plant the fault of a name, and adapt the host to a runner."""
+def main(name: str, *program: str) -> None:
+    """Plant the fault of a name, and adapt the host to a runner, or run another program."""
     plant(next(fault for fault in read_faults() if fault.name == name))
+    if program:
+        sys.argv = [*program]
+        runpy.run_module(program[0], run_name="__main__", alter_sys=True)
+        return
     from vectors.adapter.lines import converse
 
     converse(sys.stdin.buffer, sys.stdout.buffer)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
