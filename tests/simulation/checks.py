@@ -354,7 +354,9 @@ def _arrived_once(ended: Ended) -> None:
                 continue
             copy = ended.messages[reader].get(message.id)
             if copy is None:
-                if (message.id, reader) not in refused and not _dropped(machine, op):
+                # The agents of a replica that left left with it, and nobody tells it that they are refused.
+                left = op.replica not in ended.view.members and message.sender.startswith("agent:")
+                if (message.id, reader) not in refused and not left and not _dropped(machine, op):
                     raise FoundError(
                         f"{message.id} ({message.kind} from {message.sender}) in op {op.seq} of {op.replica} "
                         f"is lost on its way to {reader}"
@@ -474,7 +476,9 @@ def _nothing_said_is_unsaid(ended: Ended) -> None:
             if message.origin is not None or machine.me in carried.get(message.id, ()):
                 continue
             rows = remote.rows_of(machine.store.db, message.id)
-            lost = [row for row in rows if row.state != remote.REFUSED]
+            # Of a home that lies anything may be said, even that it read what was never sent to it.
+            honest = [row for row in rows if not set(row.homes) <= ended.stage.dishonest]
+            lost = [row for row in honest if row.state != remote.REFUSED]
             if lost and not team.view.members[machine.me].observer:
                 raise FoundError(f"{machine.me} took {message.id} for {lost[0].recipient}, and never sent it")
 

@@ -67,7 +67,7 @@ def _retire(stage: Stage, machine: SimMachine, random: Random) -> None:
     memory.retire(machine.node, person(machine), random.choice(found).entry.id, random.choice(REASONS))
 
 
-@act("merge memory", 1)
+@act("merge memory", 4)
 def _merge(stage: Stage, machine: SimMachine, random: Random) -> None:
     machine, found = first_with(
         stage, machine, lambda each: of_the_team(each) if len(of_the_team(each)) > 1 else []
@@ -90,7 +90,7 @@ def _share(stage: Stage, machine: SimMachine, random: Random) -> None:
     memory.share(machine.node, person(machine), kept.entry.id)
 
 
-@act("decide on memory", 2)
+@act("decide on memory", 6)
 def _decide(stage: Stage, machine: SimMachine, random: Random) -> None:
     def open_here(each: SimMachine) -> list[Proposal]:
         memory_gates.judge(each.node)
@@ -128,7 +128,10 @@ def _write(stage: Stage, machine: SimMachine, random: Random) -> None:
     machine, found = first_with(stage, machine, there)
     document = random.choice(found)
     base = random.choice(sorted(document.past | {each.id for each in document.heads}) or [None])
-    documents.put(machine.node, machine.address, document.id, text(random), base)
+    for _ in range(
+        random.choice((1, 1, 2))
+    ):  # two from one base are concurrent, as if two people had written
+        documents.put(machine.node, machine.address, document.id, text(random), base)
 
 
 @act("write a document as an agent", 2)
@@ -136,11 +139,13 @@ def _write_as_agent(stage: Stage, machine: SimMachine, random: Random) -> None:
     machine, found = first_with(stage, machine, lambda each: there(each) if writers(each) else [])
     document = random.choice(found)
     base = document.heads[0].id if document.heads else None
+    if len(document.heads) == 1 and random.random() < 0.6:  # an agent's change of it then waits for a person
+        documents.describe(machine.node, document.id, status="accepted")
     sender = random.choice(writers(machine))
     documents.put(machine.node, sender.address, document.id, text(random), base)
 
 
-@act("merge a document", 2)
+@act("merge a document", 6)
 def _merge_document(stage: Stage, machine: SimMachine, random: Random) -> None:
     def apart(each: SimMachine) -> list[Document]:
         return [one for one in there(each) if len(one.heads) > 1]
@@ -166,7 +171,7 @@ def _remove(stage: Stage, machine: SimMachine, random: Random) -> None:
     documents.remove(machine.node, random.choice(found).id)
 
 
-@act("decide on a document", 2)
+@act("decide on a document", 8)
 def _decide_document(stage: Stage, machine: SimMachine, random: Random) -> None:
     def waiting(each: SimMachine) -> list[tuple[str, str]]:
         held = [(one.id, row.id) for one in there(each) for row in one.held]

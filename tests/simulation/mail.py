@@ -231,7 +231,7 @@ def _answer(stage: Stage, machine: SimMachine, random: Random) -> None:
     send(machine, person(machine), to, words(random), kind="answer", replyTo=question.id, choice=choice)
 
 
-@act("answer from a session", 5)
+@act("answer from a session", 12)
 def _answer_from_session(stage: Stage, machine: SimMachine, random: Random) -> None:
     machine, found = first_with(stage, machine, lambda each: mail_of_session(each, questions=True))
     sender, question = random.choice(found)

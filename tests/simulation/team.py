@@ -73,7 +73,7 @@ def waiting(stage: Stage, machine: SimMachine, random: Random) -> tuple[str, str
     return found, printed[found]
 
 
-@act("invite and join", 1.5)
+@act("invite and join", 4)
 def _invite(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Invite somebody new, who joins at once; who invited admits them in a later pass."""
     machine = admin(stage, machine, random)
@@ -83,19 +83,19 @@ def _invite(stage: Stage, machine: SimMachine, random: Random) -> None:
     commands.join(stage.pass_of(new, random), code)
 
 
-@act("ask to be admitted", 1)
+@act("ask to be admitted", 3.5)
 def _ask(stage: Stage, _: SimMachine, random: Random) -> None:
     commands.join(stage.pass_of(newcomer(stage), random), None)
 
 
-@act("admit", 1.5)
+@act("admit", 5)
 def _admit(stage: Stage, machine: SimMachine, random: Random) -> None:
     machine = admin(stage, machine, random)
     found, printed = waiting(stage, machine, random)
     commands.admit(stage.pass_of(machine, random), found, printed, random.choice((*Role, Role.MEMBER)))
 
 
-@act("admit an observer", 1.5)
+@act("admit an observer", 4)
 def _observer(stage: Stage, machine: SimMachine, random: Random) -> None:
     machine = admin(stage, machine, random)
     found, printed = waiting(stage, machine, random)
@@ -171,7 +171,7 @@ def _recovery_key(stage: Stage, machine: SimMachine, random: Random) -> None:
     stage.recovery = recovery_code(seed)
 
 
-@act("recover", 1.3)
+@act("recover", 5)
 def _recover(stage: Stage, _: SimMachine, random: Random) -> None:
     """Let a new machine in by the recovery code that somebody wrote down."""
     new = newcomer(stage)

@@ -91,7 +91,7 @@ def _believe(_: Stage, machine: SimMachine, _random: Random) -> None:
         accept_wall_clock(db, machine.clock())
 
 
-@act("speak a newer roster", 0.8)
+@act("speak a newer roster", 1.5)
 def _newer(_: Stage, machine: SimMachine, random: Random) -> None:
     """A build of later says something about the roster that this one cannot read."""
     team_of(machine)
@@ -99,7 +99,7 @@ def _newer(_: Stage, machine: SimMachine, random: Random) -> None:
         machine.node.signer.append(db, "roster", {"rv": 2, "action": f"later-{random.randrange(100)}"})
 
 
-@act("dismiss", 3)
+@act("dismiss", 9)
 def _dismiss(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Take out what this build cannot read."""
 
