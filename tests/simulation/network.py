@@ -42,13 +42,13 @@ class Network:
             kept.extend(raw for raw in raws if raw not in kept)
         side.hidden = hidden
 
-    def give_back(self, replicas: Collection[str]) -> None:
-        """Withhold nothing any more, and hold again what these replicas once said: nobody else would put it back."""
+    def give_back(self, kept: Collection[str]) -> None:
+        """Withhold nothing any more, and hold again what was once said, save by those who put it back themselves."""
         for side in (self.main, self.other):
             if side is not None:
                 side.hidden.clear()
         there = lanes_of(self.main)
-        for replica in replicas:
+        for replica in sorted(self._taken.keys() - set(kept)):
             new = [raw for raw in self._taken.get(replica, ()) if raw not in there.get(replica, ())]
             self.main.put(replica, *new)
 

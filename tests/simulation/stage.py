@@ -161,7 +161,7 @@ class Stage:
 
     def heal(self) -> None:
         """Mend everything that can be mended, and let everyone sync until nobody has anything left to say."""
-        self.network.give_back(self.dishonest)
+        self.network.give_back({each.me for each in self.standing})
         self.network.join()
         for machine in self.machines:
             machine.fuse.at.clear()
