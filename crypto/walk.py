@@ -304,10 +304,8 @@ class _Reading:
                 self._improve(line, known)
                 return _Place.KNOWN
             after = self._consumed_after(line.prev)
-            if known is not None or after not in (
-                None,
-                line.hash,
-            ):  # itself, where it is remembered ahead of the head
+            # what comes after its prev may be itself, remembered ahead of the head
+            if known is not None or after not in (None, line.hash):
                 return _Place.RIVAL
         return _Place.BEYOND if line.seq > self._head_seq else _Place.NOWHERE
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from random import Random
 from typing import Final
 
-from crypto.op import Op, OpError, read_entry, to_line
+from crypto.op import STUB_TYPES, Op, OpError, read_entry, to_line
 from transports.base import PASS_BYTES, Behind, Line, Pull, Refused, Transport, Unreachable
 
 
@@ -171,9 +171,6 @@ def _stub_of(raw: bytes) -> bytes:
     """What is left of an op that was pruned; anything else stays."""
     try:
         entry = read_entry(raw)
-        return to_line(entry.stub()) if isinstance(entry, Op) and entry.type in _PRUNED else raw
+        return to_line(entry.stub()) if isinstance(entry, Op) and entry.type in STUB_TYPES else raw
     except (OpError, ValueError):
         return raw
-
-
-_PRUNED: Final = ("mail", "state", "presence")

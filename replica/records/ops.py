@@ -146,9 +146,3 @@ def lines_of(db: sqlite3.Connection, replica: str, since: int = 0) -> Iterator[t
     yield from db.execute(
         "SELECT seq, line FROM ops WHERE replica = ? AND seq >= ? ORDER BY seq", (replica, since)
     )
-
-
-def roster_lines(db: sqlite3.Connection) -> list[tuple[str, bytes]]:
-    """Every verified roster op, as (replica, line)."""
-    rows = db.execute("SELECT replica, line FROM ops WHERE type = 'roster' ORDER BY replica, seq")
-    return [(row[0], bytes(row[1])) for row in rows]

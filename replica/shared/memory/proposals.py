@@ -5,7 +5,7 @@ gate ever leaves this replica. Functions that write assume an open transaction.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal, TypeAlias
@@ -187,8 +187,3 @@ def _changes(text: str, id_: str) -> Changes:
     if not isinstance(value, dict):
         raise damaged(f"the proposal {id_}")
     return {memory: fields for memory, fields in value.items() if isinstance(fields, dict)}
-
-
-def first_of(found: Iterable[Proposal], place: tuple[str, int | None]) -> Proposal | None:
-    """The proposal about a teammate's write."""
-    return next((each for each in found if each.place == place), None)
