@@ -67,7 +67,7 @@ def _retire(stage: Stage, machine: SimMachine, random: Random) -> None:
     memory.retire(machine.node, person(machine), random.choice(found).entry.id, random.choice(REASONS))
 
 
-@act("merge memory", 4)
+@act("merge memory", 8)
 def _merge(stage: Stage, machine: SimMachine, random: Random) -> None:
     machine, found = first_with(
         stage, machine, lambda each: of_the_team(each) if len(of_the_team(each)) > 1 else []
@@ -90,7 +90,7 @@ def _share(stage: Stage, machine: SimMachine, random: Random) -> None:
     memory.share(machine.node, person(machine), kept.entry.id)
 
 
-@act("decide on memory", 6)
+@act("decide on memory", 8)
 def _decide(stage: Stage, machine: SimMachine, random: Random) -> None:
     def open_here(each: SimMachine) -> list[Proposal]:
         memory_gates.judge(each.node)
@@ -145,7 +145,7 @@ def _write_as_agent(stage: Stage, machine: SimMachine, random: Random) -> None:
     documents.put(machine.node, sender.address, document.id, text(random), base)
 
 
-@act("merge a document", 6)
+@act("merge a document", 8)
 def _merge_document(stage: Stage, machine: SimMachine, random: Random) -> None:
     def apart(each: SimMachine) -> list[Document]:
         return [one for one in there(each) if len(one.heads) > 1]
@@ -165,18 +165,26 @@ def _describe(stage: Stage, machine: SimMachine, random: Random) -> None:
         documents.describe(machine.node, document.id, status=random.choice(("draft", "accepted", "archived")))
 
 
-@act("remove a document", 0.7)
+@act("remove a document", 1.2)
 def _remove(stage: Stage, machine: SimMachine, random: Random) -> None:
     machine, found = first_with(stage, machine, there)
     documents.remove(machine.node, random.choice(found).id)
 
 
-@act("decide on a document", 8)
+@act("decide on a document", 2)
 def _decide_document(stage: Stage, machine: SimMachine, random: Random) -> None:
+    """Decide on what waits; where nothing does, an agent proposes something first."""
+
     def waiting(each: SimMachine) -> list[tuple[str, str]]:
         held = [(one.id, row.id) for one in there(each) for row in one.held]
         return [*held, *((one.doc, one.revision.id) for one in documents.proposals(each.node))]
 
-    machine, found = first_with(stage, machine, waiting)
+    found = waiting(machine)
+    if not found:
+        machine, senders = first_with(stage, machine, writers)
+        made = documents.create(machine.node, machine.address, text(random), None).document
+        documents.describe(machine.node, made.id, status="accepted")
+        documents.put(machine.node, random.choice(senders).address, made.id, text(random), None)
+        found = waiting(machine)
     decide = documents.approve if random.random() < 0.6 else documents.reject
     decide(machine.node, *random.choice(found))

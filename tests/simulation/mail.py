@@ -231,9 +231,17 @@ def _answer(stage: Stage, machine: SimMachine, random: Random) -> None:
     send(machine, person(machine), to, words(random), kind="answer", replyTo=question.id, choice=choice)
 
 
-@act("answer from a session", 12)
+@act("answer from a session", 3)
 def _answer_from_session(stage: Stage, machine: SimMachine, random: Random) -> None:
-    machine, found = first_with(stage, machine, lambda each: mail_of_session(each, questions=True))
+    """Let a session answer a question; where none waits for one, its person asks its work item first."""
+    machine, (sender,) = first_with(stage, machine, session_of)
+    found = mail_of_session(machine, questions=True)
+    if not found:
+        box = [principals.mailboxes(machine.node, sender.address)[-1]]
+        send(machine, person(machine), box, words(random), kind="question", choices=["yes", "no"])
+        found = mail_of_session(machine, questions=True)
+    if not found:
+        raise NothingError
     sender, question = random.choice(found)
     choice = random.choice(question.choices or ("yes",))
     machine.node.engine.reply(sender, question.id, ReplyInput(words(random), choice=choice))
@@ -301,7 +309,7 @@ def _gate(stage: Stage, machine: SimMachine, random: Random) -> None:
     stage.left[raised.id] = machine.me
 
 
-@act("answer a gate", 3)
+@act("answer a gate", 4)
 def _answer_gate(stage: Stage, machine: SimMachine, random: Random) -> None:
     def gates(each: SimMachine) -> list[Message]:
         return [one for one in mail_of(each, questions=True) if isinstance(one.data, dict)]

@@ -73,7 +73,7 @@ def waiting(stage: Stage, machine: SimMachine, random: Random) -> tuple[str, str
     return found, printed[found]
 
 
-@act("invite and join", 4)
+@act("invite and join", 6)
 def _invite(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Invite somebody new, who joins at once; who invited admits them in a later pass."""
     machine = admin(stage, machine, random)
@@ -83,7 +83,7 @@ def _invite(stage: Stage, machine: SimMachine, random: Random) -> None:
     commands.join(stage.pass_of(new, random), code)
 
 
-@act("ask to be admitted", 3.5)
+@act("ask to be admitted", 7)
 def _ask(stage: Stage, _: SimMachine, random: Random) -> None:
     commands.join(stage.pass_of(newcomer(stage), random), None)
 
@@ -188,7 +188,7 @@ def _recover(stage: Stage, _: SimMachine, random: Random) -> None:
     change(stage, new, random, lambda: Recover(proof))
 
 
-@act("name another transport", 0.8)
+@act("name another transport", 1.6)
 def _transport(stage: Stage, machine: SimMachine, random: Random) -> None:
     machine = admin(stage, machine, random)
     team_of(machine)

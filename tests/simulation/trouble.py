@@ -37,7 +37,7 @@ def _partition(stage: Stage, _: SimMachine, random: Random) -> None:
     stage.network.split(frozenset(random.sample(names, random.randrange(1, len(names)))))
 
 
-@act("end the partition", 1.5)
+@act("end the partition", 2.5)
 def _end(stage: Stage, _: SimMachine, _random: Random) -> None:
     if stage.network.other is None:
         raise NothingError
@@ -49,7 +49,7 @@ def _clock(_: Stage, machine: SimMachine, random: Random) -> None:
     machine.clock.skew = random.choice(_JUMPS)
 
 
-@act("set a clock years ahead", 0.4)
+@act("set a clock years ahead", 1)
 def _years(_: Stage, machine: SimMachine, _random: Random) -> None:
     machine.clock.skew = 3 * 365 * _DAY
 
@@ -65,7 +65,7 @@ def _back_up(_: Stage, machine: SimMachine, _random: Random) -> None:
     machine.keep_backup()
 
 
-@act("restore", 0.5)
+@act("restore", 0.7)
 def _restore(stage: Stage, machine: SimMachine, _random: Random) -> None:
     if not machine.restore():
         raise NothingError
@@ -83,7 +83,7 @@ def _resume(_: Stage, machine: SimMachine, _random: Random) -> None:
     resume(machine.node)
 
 
-@act("believe the clock", 0.5)
+@act("believe the clock", 1.5)
 def _believe(_: Stage, machine: SimMachine, _random: Random) -> None:
     if machine.clock.skew > 30 * _DAY:
         raise NothingError  # only somebody who errs would, and then starts over
@@ -91,7 +91,7 @@ def _believe(_: Stage, machine: SimMachine, _random: Random) -> None:
         accept_wall_clock(db, machine.clock())
 
 
-@act("speak a newer roster", 1.5)
+@act("speak a newer roster", 2.2)
 def _newer(_: Stage, machine: SimMachine, random: Random) -> None:
     """A build of later says something about the roster that this one cannot read."""
     team_of(machine)
@@ -99,7 +99,7 @@ def _newer(_: Stage, machine: SimMachine, random: Random) -> None:
         machine.node.signer.append(db, "roster", {"rv": 2, "action": f"later-{random.randrange(100)}"})
 
 
-@act("dismiss", 9)
+@act("dismiss", 14)
 def _dismiss(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Take out what this build cannot read."""
 
