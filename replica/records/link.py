@@ -23,8 +23,10 @@ def remembered(db: sqlite3.Connection) -> Link | None:
     return None if remote is None or branch is None else Link(remote, branch)
 
 
-def remember(db: sqlite3.Connection, link: Link) -> None:
-    """Keep the link, in the transaction that signs for it."""
+def remember(db: sqlite3.Connection, link: Link | None) -> None:
+    """Keep the link, in the transaction that signs for it; with None the one that is kept stays."""
+    if link is None:
+        return
     put(db, Meta.REMOTE, link.remote)
     put(db, Meta.BRANCH, link.branch)
 

@@ -4,24 +4,22 @@ Each is one pass that pulls and applies first, signs the change on top of what i
 The caller holds the directory's sync lock.
 """
 
-import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Final
 
 from core.errors import Code, DmpError, invalid
 from core.timestamp import milliseconds, timestamp
+from crypto.ed25519 import SEED_BYTES
 from crypto.encoding import b64u, unb64u
 from crypto.invites import (
     CodeError,
     InviteCode,
     invite_id,
-    invite_proof,
     public_of,
     recovery_code,
 )
-from crypto.keys import HANDLE, InviteProof, KeyBody
+from crypto.keys import HANDLE
 from crypto.op import Op
 from crypto.roster.bodies import (
     Action,
@@ -41,13 +39,14 @@ from crypto.roster.view import Member
 from replica.chain.guard import own_head
 from replica.chain.verify import follow
 from replica.node import Node
-from replica.records import ops, problems, subjects
+from replica.records import ops
 from replica.records.commits import CommitPoint
-from replica.records.link import Link, may_change, remember, remembered
+from replica.records.link import Link, may_change, remember
 from replica.records.meta import Meta, get, put
 from replica.sync import Report, SyncPass
 from replica.team.admissions import waiting_key
 from replica.team.changes import check_stands, sign_change
+from replica.team.entering import ambiguous, announce, begin, move, refuse_second_team
 from replica.team.roster import Team, need_team
 from transports.base import TransportError
 
@@ -56,7 +55,6 @@ SAME_INVITE_MS: Final = 2 * 60_000
 """A second invite for one handle within two minutes is the first one again."""
 
 _DAY_MS: Final = 24 * 3_600_000
-SEED_BYTES: Final = 32
 _MAX_NAME: Final = 128
 _MAX_REASON: Final = 500
 MAX_HOSTS: Final = 64
@@ -100,7 +98,7 @@ def found_team(sync: SyncPass, name: str, link: Link | None = None) -> Founded:
             node.signer.append(db, "roster", CloseLegacy(()).to_json())
             follow(node.store, Founding(op.hash, node.me, key_body.fingerprint, name))
             put(db, Meta.FIRM, "1")
-            _remember(db, link)
+            remember(db, link)
 
     refuse_second_team(node)
     begin(node, None)
@@ -129,60 +127,6 @@ def _founded_unpublished(node: Node, name: str) -> bool:
     if team is None or team.view.founder != node.me or team.view.name != name:
         return False
     return may_change(node.store.db)
-
-
-def begin(node: Node, invited_to: str | None) -> None:
-    """Forget what an earlier try read of a far side: as long as nothing is signed, none of it binds.
-
-    `invited_to` is the id of the team an invite names, the only one that is then followed. Without one, the founder
-    that a person chose stays chosen.
-    """
-    with node.store.transaction(CommitPoint.BEGUN) as db:
-        for table in ("claims", "acks", *ops.TABLES):
-            db.execute(f"DELETE FROM {table}")
-        db.execute("DELETE FROM problems WHERE subject NOT LIKE 'own:%'")
-        for name in (Meta.FOUNDING, Meta.FOUNDER, Meta.FOUNDER_FINGERPRINT, Meta.TIP):
-            put(db, name, None)
-        put(db, Meta.FIRM, None)
-        put(db, Meta.INVITED_TEAM, invited_to)
-        if invited_to is not None:
-            put(db, Meta.TRUSTED, None)
-
-
-def _remember(db: sqlite3.Connection, link: Link | None) -> None:
-    if link is not None:
-        remember(db, link)
-
-
-def move(node: Node, link: Link | None) -> None:
-    """Use another link from here on, which only does while nothing was published.
-
-    Raises DmpError `conflict` otherwise.
-    """
-    known = remembered(node.store.db)
-    if link is None or link == known:
-        return
-    if known is not None and not may_change(node.store.db):
-        raise DmpError(
-            Code.CONFLICT,
-            "this replica publishes over another remote or branch already; leave the address out of it: `dmp sync`",
-        )
-    with node.store.transaction(CommitPoint.BEGUN) as db:
-        remember(db, link)
-        put(db, Meta.TIP, None)
-
-
-def refuse_second_team(node: Node) -> None:
-    """One key serves one team: nothing signed names the team, so a chain would verify in any (K5).
-
-    Raises DmpError `conflict` when this replica's key was published already.
-    """
-    if own_head(node)[0]:
-        raise DmpError(
-            Code.CONFLICT,
-            "this replica's key was published to a team already, and a key serves one team; "
-            "make another replica with `dmp init` in a new directory",
-        )
 
 
 def invite(sync: SyncPass, handle: str, *, observer: bool = False) -> InviteCode:
@@ -263,7 +207,7 @@ def join(sync: SyncPass, code: str | None, link: Link | None = None) -> Report:
             raise DmpError(Code.CONFLICT, "this replica follows another team than the invite names")
         with node.store.transaction(CommitPoint.JOINED) as db:
             announce(node, held)
-            _remember(db, link)
+            remember(db, link)
 
     return sync.publish(say)
 
@@ -279,35 +223,12 @@ def _asked_already(node: Node, held: InviteCode | None) -> bool:
 def _no_team(node: Node, held: InviteCode | None) -> str:
     if held is not None:
         return f"no team {held.team} was founded there; check the remote and the branch"
-    if any(subjects.FOUNDING.covers(each.subject) for each in problems.all_problems(node.store.db)):
+    if ambiguous(node):
         return (
             "more than one team was founded there; say which one is meant with `dmp team trust FINGERPRINT --git "
             "REMOTE`, or ask for an invite code, which names one"
         )
     return "no team was founded there; check the remote and the branch"
-
-
-def announce(node: Node, held: InviteCode | None) -> KeyBody:
-    """Sign the key op, inside an open transaction, and keep it as this replica's claim."""
-    secrets, db = node.identity.secrets, node.store.db
-    proof = None
-    if held is not None:
-        sig = invite_proof(held.seed, team=held.team, replica=node.me, sign_pub=secrets.sign_pub)
-        proof = InviteProof(invite_id(public_of(held.seed)), sig)
-    body = KeyBody(
-        handle=node.handle,
-        device=get(db, Meta.DEVICE) or "machine",
-        build=f"dmp-replica {version('dmp-replica')}",
-        sign_pub=secrets.sign_pub,
-        seal_pub=secrets.seal_pub,
-        invite=proof,
-    )
-    op = node.signer.append(db, "key", body.to_json())
-    db.execute(
-        "INSERT INTO claims (replica, fingerprint, line) VALUES (?, ?, ?)",
-        (node.me, body.fingerprint, ops.line_at(db, node.me, op.seq)),
-    )
-    return body
 
 
 def admit(

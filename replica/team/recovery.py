@@ -3,18 +3,18 @@
 from dataclasses import dataclass
 
 from core.errors import Code, DmpError, invalid
+from crypto.ed25519 import SEED_BYTES
 from crypto.invites import CodeError, public_of, recovery_code, recovery_proof, recovery_seed
 from crypto.op import Op
 from crypto.roster.bodies import Recover, SetRecoveryKey
 from replica.chain.guard import own_head
 from replica.node import Node
-from replica.records import problems, subjects
 from replica.records.commits import CommitPoint
 from replica.records.link import Link, remember
 from replica.records.meta import Meta, put
 from replica.sync import SyncPass
 from replica.team.changes import check_stands, sign_change
-from replica.team.commands import SEED_BYTES, announce, begin, move
+from replica.team.entering import ambiguous, announce, begin, move
 from replica.team.roster import Team, need_team
 from transports.base import TransportError
 
@@ -61,8 +61,7 @@ def recover(sync: SyncPass, code: str, link: Link | None = None) -> Recovered:
             _check_code(known, public_of(seed))
             signed.append(sign_change(node, db, Recover(proof)))
             put(db, Meta.FIRM, "1")  # who founded it knew this very code
-            if link is not None:
-                remember(db, link)
+            remember(db, link)
 
     sync.publish(say)
     for op in signed:
@@ -82,7 +81,7 @@ def _again(sync: SyncPass, team: Team, link: Link | None) -> Recovered:
 def _team_to_recover(node: Node) -> Team:
     team = node.team
     if team is None:
-        if any(subjects.FOUNDING.covers(each.subject) for each in problems.all_problems(node.store.db)):
+        if ambiguous(node):
             raise DmpError(
                 Code.CONFLICT,
                 "more than one team was founded there; say which one is meant with `dmp team trust FINGERPRINT`, "

@@ -10,7 +10,7 @@ from replica.records.commits import CommitPoint
 from replica.records.link import Link, remember
 from replica.records.meta import Meta, get, put
 from replica.sync import SyncPass
-from replica.team.commands import begin, move
+from replica.team.entering import begin, move
 from replica.team.roster import Team
 
 
@@ -69,5 +69,4 @@ def _choose(node: Node, fingerprint: str, link: Link | None) -> None:
             unpin(node.store, node.me)
         put(db, Meta.TRUSTED, fingerprint)
         put(db, Meta.TIP, None)
-        if link is not None:
-            remember(db, link)
+        remember(db, link)
