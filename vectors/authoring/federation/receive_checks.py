@@ -199,6 +199,8 @@ def clocks() -> list[Json]:
         return team
 
     near, far, later = dated(now + lead), dated(now + lead + 1), dated(now, now + lead + 1)
+    ahead = dated(now + lead, now + lead + 1)
+    kept = {"replica": ADA, "seq": ahead.ada.entries[-1]["seq"]}
     place = {"replica": ADA, "seq": far.ada.entries[-1]["seq"]}
     return [
         case(
@@ -229,6 +231,15 @@ def clocks() -> list[Json]:
             later.sync(refused=[]),
             deliveries=[at_bobs(M2)],
             noOtherMessages=True,
+        ),
+        case(
+            "a-message-beyond-the-lead",
+            "A message stamped more than five minutes ahead waits until its time comes, though its op does not",
+            ahead,
+            ahead.sync(left=[], parked=[kept]),
+            world(advanceMs=1),
+            ahead.sync(parked=[]),
+            deliveries=[at_bobs(M1), at_bobs(M2)],
         ),
         *ordered(),
     ]
@@ -306,6 +317,14 @@ def unreadable() -> list[Json]:
             "a-channel-as-a-target",
             "No target is a channel: the origin expanded it",
             bent(recipient="channel:eng"),
+        ),
+        payload(
+            "a-recipient-twice",
+            "A payload that names a recipient twice is dropped",
+            lambda team: {
+                "message": team.ada.message(1, "human:bob"),
+                "targets": [target("human:bob", team.bob), target("human:bob", team.bob, via="channel")],
+            },
         ),
         payload("a-target-without-a-route", "A target has a route", bent(via="post")),
         payload("a-home-that-is-no-replica", "Homes are ids of replicas", bent(homes=["bob"])),

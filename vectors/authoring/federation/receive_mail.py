@@ -6,8 +6,9 @@ from typing import Any
 from vectors.authoring.cast import published, told
 from vectors.authoring.federation.author import START_MS
 from vectors.authoring.federation.receive_parts import BEE, KILN, M1, M2, TASK, at_bobs, case, refused
-from vectors.authoring.federation.teams import ADA, BOB, CY, DESK, Team, target
+from vectors.authoring.federation.teams import ADA, ADA2, BOB, CY, DESK, OBI, Team, target
 from vectors.authoring.host_steps import delivery, message, send, who
+from vectors.authoring.host_steps import refused as fails
 from vectors.authoring.kit import Expected, Json, vector
 
 
@@ -27,7 +28,39 @@ def delivered() -> list[Json]:
         lied.ada.message(1, ["human:cy", "human:bob"]),
         [target("human:cy", lied.bob), target("human:bob", lied.bob)],
     )
+    gone = Team(BOB)
+    gone.ada.revokes(gone.cy)
+    gone.begin()
+    gone.ada.mail(
+        gone.bob,
+        gone.ada.message(1, ["human:bob", "human:cy"]),
+        [target("human:bob", gone.bob), target("human:cy", gone.cy)],
+    )
+    two = Team(BOB, ADA2).begin()
+    two.ada.mail(
+        [two.bob, two.mates[ADA2]],
+        two.ada.message(1, ["human:bob", "human:ada"]),
+        [target("human:bob", two.bob), target("human:ada", two.mates[ADA2])],
+    )
     return [
+        case(
+            "a-target-whose-home-left",
+            "A replica that is no longer in the team is nobody's home, whatever the origin says",
+            gone,
+            gone.sync(),
+            sections=("F.4",),
+            deliveries=[at_bobs()],
+            remote=[{"message": M1, "recipient": "human:cy", "homes": [], "state": "forwarded"}],
+        ),
+        case(
+            "a-target-that-its-origin-homes",
+            "The origin is one of the homes of a recipient that it homes, named or not",
+            two,
+            two.sync(),
+            sections=("F.4",),
+            deliveries=[at_bobs()],
+            remote=[{"message": M1, "recipient": "human:ada", "homes": [ADA, ADA2], "state": "forwarded"}],
+        ),
         case(
             "a-message",
             "A message is stored as its origin signed it, with its origin, delivered, announced and reported",
@@ -120,6 +153,11 @@ def duplicates() -> list[Json]:
     stolen.ada.mail(stolen.bob, stolen.ada.message(1, "human:bob"))
     mine = stolen.sync()
     stolen.cy.mail(stolen.bob, stolen.cy.message(1, "human:bob"))
+    both = Team(BOB, ADA2).begin()
+    once = both.ada.message(1, "human:bob")
+    both.ada.mail(both.bob, once)
+    heard = both.sync()
+    both.mates[ADA2].mail(both.bob, once)
     own = Team(BOB).begin(
         store={
             "messages": [
@@ -161,6 +199,14 @@ def duplicates() -> list[Json]:
             stolen,
             mine,
             stolen.sync(refused=[refused(M1, "conflict", CY)]),
+            messages=[{"id": M1, "origin": ADA}],
+        ),
+        case(
+            "the-same-message-of-another-machine",
+            "A message is its origin's: one with the same content from another machine of its sender is refused",
+            both,
+            heard,
+            both.sync(refused=[refused(M1, "conflict", ADA2)]),
             messages=[{"id": M1, "origin": ADA}],
         ),
         case(
@@ -354,7 +400,34 @@ def sending() -> list[Json]:
     item.ada.task(TASK, title="Row 7", status="working", assignee="human:ada")
     item.begin()
     done: Json = {"ok": True}
+    observer = Team(OBI, OBI, roles={OBI: {"observer": True}}).begin()
+    observed = Team(BOB, DESK, OBI, roles={OBI: {"observer": True}}).begin()
     return [
+        case(
+            "an-observer-sends-nothing",
+            "What an observer sends does not leave",
+            observer,
+            fails(send(who("human:obi"), message("human:ada", "Hello.")), "forbidden", "to[0]"),
+            observer.sync(mail=[]),
+            sections=("F.5",),
+            noOtherMessages=True,
+        ),
+        case(
+            "a-send-is-read-by-observers-and-ones-own-machines",
+            "Mail that leaves goes to its recipients' homes, to the sender's other machines and to observers",
+            observed,
+            (send(BEE, message("human:ada", "Hello.")), done),
+            observed.sync(
+                mail=[
+                    {
+                        "to": [ADA, DESK, OBI],
+                        "message": "$s1",
+                        "targets": [{"recipient": "human:ada", "via": "direct", "homes": [ADA]}],
+                    }
+                ]
+            ),
+            sections=("F.4",),
+        ),
         case(
             "a-send-to-a-teammate",
             "A recipient who is homed elsewhere gets a remote row instead of a delivery",
@@ -410,6 +483,15 @@ def sending() -> list[Json]:
             "Someone who lives here and elsewhere has a delivery here and a remote row",
             mine,
             (send(who("human:lee"), message("human:bob", "Hello.")), done),
+            mine.sync(
+                mail=[
+                    {
+                        "to": [DESK],
+                        "message": "$s1",
+                        "targets": [{"recipient": "human:bob", "via": "direct", "homes": [BOB, DESK]}],
+                    }
+                ]
+            ),
             sections=("F.4",),
             deliveries=[delivery("$s1", "human:bob", "notified")],
             remote=[{"message": "$s1", "recipient": "human:bob", "homes": [DESK], "state": "forwarded"}],

@@ -7,7 +7,7 @@ from vectors.authoring.cast import published, pushed, ruled, woken
 from vectors.authoring.federation.author import START_MS, op_hash
 from vectors.authoring.federation.receive_parts import M1, RUN, STARTED, TASK, case
 from vectors.authoring.federation.seals import fixed
-from vectors.authoring.federation.teams import ADA, BOB, CY, Team, target
+from vectors.authoring.federation.teams import ADA, BOB, CY, DESK, Team, target
 from vectors.authoring.host_steps import delivery, world
 from vectors.authoring.kit import Expected, Json
 
@@ -35,7 +35,17 @@ def work_items() -> list[Json]:
     asked = mailed(sent().begin(rulings={TASK: "ask"}), BOB)
     running = mailed(sent().begin(rulings={TASK: "allow"}), BOB)
     failing = mailed(sent().begin(failPush=[RUN]))
+    unknown = sent().begin()
+    unknown.ada.mail([unknown.cy, unknown.bob], unknown.ada.message(1, TASK), [target(TASK, unknown.cy)])
     return [
+        case(
+            "a-live-session-that-the-origin-does-not-know-of",
+            "Mail to a work item is pushed into its live session here though its origin named another home",
+            unknown,
+            STARTED,
+            unknown.sync(),
+            deliveries=[delivery(M1, TASK, "pushed", session=RUN)],
+        ),
         case(
             "a-live-session-here",
             "Mail to a work item is pushed into its live session here",
@@ -182,6 +192,12 @@ def forwards() -> list[Json]:
 
     good, original = held_at_cys()
     good.cy.forwards(original, good.bob, TASK)
+    third = Team(BOB, DESK)
+    third.ada.task(TASK, title="Row 7", status="working", assignee="human:cy")
+    third.begin()
+    held = third.ada.mail(third.cy, third.ada.message(1, TASK), [target(TASK, third.cy)])
+    third.cy.forwards(held, third.mates[DESK], TASK)
+    third.mates[DESK].forwards(held, third.bob, TASK)
     early, first = held_at_cys()
     unread = early.news()
     early.cy.forwards(first, early.bob, TASK)
@@ -193,7 +209,16 @@ def forwards() -> list[Json]:
     wrong, sealed_ = held_at_cys()
     wrong.cy.forwards(sealed_, wrong.bob, TASK, key=fixed("another key"))
     stray, aside = held_at_cys()
-    stray.cy.forwards(aside, stray.bob, "task:t-0ddba2")
+    for recipient in ("task:t-0ddba2", "human:bob"):
+        stray.cy.forwards(aside, stray.bob, recipient)
+    several, whole = held_at_cys()
+    several.cy.forwards(whole, [several.bob, several.ada], TASK)
+    late = Team(BOB)
+    late.ada.task(TASK, title="Row 7", status="working", assignee="human:cy")
+    late.begin()
+    late.ada.revokes(late.cy)
+    said = late.cy.mail(late.ada, late.cy.message(1, TASK), [target(TASK, late.ada)])
+    late.ada.forwards(said, late.bob, TASK)
     again, once = held_at_cys()
     again.cy.forwards(once, again.bob, TASK)
     before = again.sync()
@@ -212,6 +237,13 @@ def forwards() -> list[Json]:
             "a-forward",
             "Mail handed on is its origin's, delivered where its work item lives, and reported to all who have it",
             good.sync(reported=[{"to": [ADA, CY], "message": M1, "recipient": TASK, "state": "pushed"}]),
+        ),
+        taken(third)(
+            "a-forward-of-a-forward",
+            "Mail may be handed on by who got it so, and who hands it on is told what becomes of it",
+            third.sync(
+                reported=[{"to": [ADA, DESK, CY], "message": M1, "recipient": TASK, "state": "pushed"}]
+            ),
         ),
         taken(early)(
             "a-forward-before-its-op",
@@ -235,6 +267,18 @@ def forwards() -> list[Json]:
             "a-forward-for-no-target",
             "Mail handed on for who is no target of it is dropped",
             stray.sync(parked=[], reported=[]),
+            comes=False,
+        ),
+        taken(several)(
+            "a-forward-for-several",
+            "Mail handed on to several replicas at once is dropped",
+            several.sync(parked=[], reported=[]),
+            comes=False,
+        ),
+        taken(late)(
+            "a-forward-of-what-came-after-a-cut",
+            "Mail handed on that its origin published after its cut is dropped",
+            late.sync(parked=[], reported=[]),
             comes=False,
         ),
         taken(again)(
@@ -278,7 +322,22 @@ def handing_on() -> list[Json]:
     once = team.sync(forwards=[on], mail=[])
     team.cy.runs(RUN, TASK, live=False)
     team.cy.runs("run:r-0dd002", TASK)
+    origin = Team(BOB)
+    origin.ada.task(TASK, title="Row 7", status="working", assignee="human:bob")
+    origin.begin()
+    origin.ada.mail(origin.bob, origin.ada.message(1, TASK), [target(TASK, origin.bob)])
+    first = origin.sync(forwards=[])
+    origin.ada.runs(RUN, TASK)
     return [
+        case(
+            "held-mail-is-not-handed-back",
+            "Mail held for a work item whose session begins at its origin is not handed on",
+            origin,
+            first,
+            origin.sync(forwards=[], mail=[]),
+            sections=("F.4",),
+            deliveries=[delivery(M1, TASK, "held")],
+        ),
         case(
             "held-mail-is-handed-on",
             "Mail held for a work item whose session begins elsewhere is handed on there, as its origin's own op, once",
@@ -288,7 +347,7 @@ def handing_on() -> list[Json]:
             team.sync(forwards=[]),
             sections=("F.4",),
             deliveries=[delivery(M1, TASK, "held")],
-        )
+        ),
     ]
 
 

@@ -7,6 +7,7 @@ from vectors.authoring.cast import mark_read
 from vectors.authoring.federation.author import START_MS
 from vectors.authoring.federation.teams import (
     ADA,
+    ADA2,
     BOB,
     CY,
     DESK,
@@ -23,8 +24,6 @@ from vectors.authoring.kit import Expected, Json, vector
 M: Final = mid(1)
 TASK: Final = "task:t-0ddba1"
 RUN: Final = "run:r-0dd001"
-ADA2: Final = "ada-000000a2"
-"""Ada's second machine."""
 
 MOST: Final = 500
 """Entries of one state op."""
@@ -312,7 +311,15 @@ def refusals() -> list[Json]:
             told_of,
             told_of.sync(),
             sections=("F.5",),
-            messages=[{"id": "$notice1", "to": ["human:bob"], "kind": "notice"}],
+            messages=[
+                {
+                    "id": "$notice1",
+                    "to": ["human:bob"],
+                    "kind": "notice",
+                    "replyTo": M,
+                    "refs": [{"type": "message", "id": M}],
+                }
+            ],
             deliveries=[delivery("$notice1", "human:bob", "notified")],
         ),
     ]
@@ -347,6 +354,12 @@ def malformed() -> list[Json]:
             "an-entry-without-a-time",
             "An entry says when",
             {name: good[name] for name in good if name != "at"},
+        ),
+        dropped(
+            "a-state-that-no-home-reports",
+            "A state op that reports a state only an origin gives is dropped whole",
+            good,
+            report(M, "human:ada", "forwarded"),
         ),
         dropped("over-500-entries", "A state op carries at most 500 entries", *[good] * (MOST + 1)),
         case(

@@ -51,6 +51,13 @@ def elsewhere() -> list[Json]:
         [target("human:ada", never.ada)],
     )
     never.ada.state([never.bob, never.cy], settle(Q, A2))
+    none, opened = asked_by_ada()
+    none.cy.mail(
+        [none.bob, none.ada],
+        none.cy.message(3, "human:ada", replyTo=Q, thread=Q),
+        [target("human:ada", none.ada)],
+    )
+    none.ada.state([none.bob, none.cy], settle(Q, A2))
     return [
         case(
             "answered-here-and-pending",
@@ -145,6 +152,15 @@ def elsewhere() -> list[Json]:
             begun,
             never.sync(),
             messages=[{"id": A1, "kind": "answer"}, {"id": A2, "kind": "message"}],
+        ),
+        case(
+            "an-answer-after-a-settlement-by-what-is-none",
+            "A question whose settlement names what is no answer is still open here",
+            none,
+            opened,
+            none.sync(),
+            done(reply(BEE, Q, "I say yes.", choice="yes")),
+            messages=[{"id": "$s3", "kind": "answer"}],
         ),
         *before_the_question(),
     ]

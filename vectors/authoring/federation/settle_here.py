@@ -103,9 +103,9 @@ def at_the_settler() -> list[Json]:
             "A close by the settler is published as a settlement with its reason, and never as mail",
             closed,
             done(close(Q, "Not needed.")),
-            (
-                {"op": "sync"},
-                {"ok": True, "result": {"mail": []}},
+            closed.sync(
+                mail=[],
+                settled=[{"to": [ADA, CY], "question": Q, "answer": "$s1", "closed": "Not needed."}],
             ),
             messages=[{"id": Q}, {"id": "$s1", "kind": "answer", "body": "Closed: Not needed."}],
             deliveries=[delivery(Q, "human:lee", "answered")],

@@ -9,9 +9,11 @@ from typing import Any
 
 from vectors.authoring.federation.author import op_hash
 from vectors.authoring.federation.teams import BOB, CY, DESK, OBI, Team, Teammate, mid
+from vectors.authoring.host_steps import message, refused, send, who, world
 from vectors.authoring.kit import Expected, Json, vector
 
 RUN = "run:r-0dd001"
+TASK = "task:t-0ddba1"
 KILN = "agent:cy/kiln"
 NONE: Json = {"refused": []}
 
@@ -42,12 +44,11 @@ def said_by(team: Team, sender: str, **members: Any) -> Team:
 def one(id: str, title: str, team: Team, sender: str, comes: bool, **members: Any) -> Json:
     """A vector of one message that comes or not, and of one after it that does."""
     said_by(team, sender, **members)
-    parked: Json = {"parked": []} if comes else {}
     return case(
         id,
         title,
         team,
-        team.sync(**NONE, **parked),
+        team.sync(parked=[], **NONE),
         **arrives(*((M1, M2) if comes else (M2,))),
     )
 
@@ -184,7 +185,20 @@ def contested() -> list[Json]:
     third = Team(BOB, DESK)
     third.ada.runs(RUN, None, kind="auxiliary")
     third.mates[DESK].runs(RUN, None, kind="auxiliary")
+    here = Team(BOB).begin()
+    published = here.sync()
+    here.cy.runs(RUN, TASK)
     return [
+        case(
+            "a-contested-session-sends-nothing",
+            "What a session sends does not leave while another replica claims it too",
+            here,
+            world(startSession={"workItem": TASK.removeprefix("task:"), "session": RUN}),
+            published,
+            here.sync(),
+            refused(send(who(RUN), message("human:ada", "Hello.")), "forbidden", "to[0]"),
+            here.sync(mail=[]),
+        ),
         case(
             "a-contested-session-an-admin-decides",
             "While two replicas claim a session neither is believed, until an admin says whose it is",
@@ -227,7 +241,19 @@ def agents() -> list[Json]:
     hosted.cy.agent("agent:dee/kiln")
     stolen = Team(BOB)
     stolen.cy.agent("agent:ada/kiln")
+    mine = Team(BOB, DESK).begin(agents=[{"address": "agent:bob/kiln", "status": "approved"}])
+    desk = mine.mates[DESK]
+    desk.agent("agent:bob/kiln")
+    desk.mail(mine.bob, desk.message(1, "human:bob", **{"from": "agent:bob/kiln"}))
+    desk.mail(mine.bob, desk.message(2, "human:bob"))
     return [
+        case(
+            "an-agent-that-is-registered-here",
+            "No other replica speaks for an agent that is registered here, whatever it registered",
+            mine,
+            mine.sync(parked=[], **NONE),
+            **arrives(M2),
+        ),
         one("its-agent", "A replica speaks for an agent that registered on it", known.begin(), KILN, True),
         case(
             "an-agent-told-of-later-in-the-pass",

@@ -16,6 +16,8 @@ from vectors.authoring.kit import Expected, Json, ok
 ADA, BOB, CY = "ada-0000000a", "bob-0000000b", "cy-0000000c"
 DESK = "bob-000000b2"
 """Bob's second machine."""
+ADA2: Final = "ada-000000a2"
+"""Ada's second machine."""
 OBI = "obi-0000000f"
 """A machine that observes, where a team has one."""
 
@@ -116,11 +118,14 @@ class Teammate(Author):
             ]
         return self.seals("mail", {"message": message, "targets": list(targets)}, readers, **content)
 
-    def forwards(self, original: Json, to: "Teammate", target: str, key: bytes | None = None) -> Json:
+    def forwards(
+        self, original: Json, to: "Teammate | Sequence[Teammate]", target: str, key: bytes | None = None
+    ) -> Json:
         """Mail of another's, handed on."""
+        readers = [to] if isinstance(to, Teammate) else list(to)
         name = f"{original['replica']} {original['seq']}"
         payload = {"target": target, "key": b64u(key or content_key(name))}
-        return self.seals("mail", payload, [to], body={"forward": original})
+        return self.seals("mail", payload, readers, body={"forward": original})
 
     def state(self, to: "Teammate | Sequence[Teammate]", *entries: Json) -> Json:
         """A state op."""
