@@ -61,7 +61,7 @@ def _change(stage: Stage, machine: SimMachine, random: Random) -> None:
     memory.edit(machine.node, person(machine), named, random.choice(changes))
 
 
-@act("retire memory", 1)
+@act("retire memory", 3)
 def _retire(stage: Stage, machine: SimMachine, random: Random) -> None:
     machine, found = first_with(stage, machine, of_the_team)
     memory.retire(machine.node, person(machine), random.choice(found).entry.id, random.choice(REASONS))
@@ -90,7 +90,7 @@ def _share(stage: Stage, machine: SimMachine, random: Random) -> None:
     memory.share(machine.node, person(machine), kept.entry.id)
 
 
-@act("decide on memory", 8)
+@act("decide on memory", 11)
 def _decide(stage: Stage, machine: SimMachine, random: Random) -> None:
     def open_here(each: SimMachine) -> list[Proposal]:
         memory_gates.judge(each.node)
@@ -145,7 +145,7 @@ def _write_as_agent(stage: Stage, machine: SimMachine, random: Random) -> None:
     documents.put(machine.node, sender.address, document.id, text(random), base)
 
 
-@act("merge a document", 8)
+@act("merge a document", 14)
 def _merge_document(stage: Stage, machine: SimMachine, random: Random) -> None:
     def apart(each: SimMachine) -> list[Document]:
         return [one for one in there(each) if len(one.heads) > 1]
