@@ -13,8 +13,7 @@ class Quotas:
 
     `mail` and `state` count ops sealed to this replica, `recipients` those that its mail names, and `shared` the ops
     of shared state, which are in the clear: work items, agents, channels, presence and what else all replicas fold.
-    `memories` counts new entries of memory.
-    `documents` counts new ones.
+    `memories` and `documents` count new ones, of the team's memory and of its documents.
     """
 
     mail: int | None = 600

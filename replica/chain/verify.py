@@ -9,10 +9,9 @@ the machine it admits may arrive together.
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from typing import Final
 
 from core.store import Store
-from core.timestamp import timestamp
 from crypto.chain import Cursor
 from crypto.clock import MAX_CLOCK_LEAD_MS
 from crypto.invites import verify_recovery
@@ -23,18 +22,15 @@ from crypto.lane import LaneResult, read_lane
 from crypto.op import Unverified, read_entry, read_line, to_line
 from crypto.roster.bodies import Admit, CutPoint, Recover, Revoke
 from crypto.roster.claims import recovery_keys
-from crypto.roster.founding import Candidates, Founding, Pin, foundings
 from crypto.roster.ops import RosterOp
 from replica.chain import forks
 from replica.chain.clock import adopt_reading
-from replica.quoting import quoted
+from replica.chain.pinning import Lanes, pin_founding
 from replica.records import ops, problems, subjects
 from replica.records.commits import CommitPoint
-from replica.records.meta import Meta, get, put
+from replica.records.meta import Meta, get
 from replica.team.roster import Team, TeamReader, fold_team
 from transports.base import Line
-
-Lanes: TypeAlias = Mapping[str, Sequence[bytes]]
 
 MAX_NEW_IDS: Final = 8
 """Unknown ids whose claims one pass takes in (federation wire 6.13)."""
@@ -49,9 +45,6 @@ _INVITE: Final = b'"invite"'
 
 MAX_STRANGER_OPS: Final = 8
 """Ops of a chain that are looked at before its replica was ever admitted (federation wire 2.4)."""
-
-_FOUNDINGS_SHOWN: Final = 4
-_NAME_SHOWN: Final = 40
 
 MAX_ROUNDS: Final = 64
 """Times roster ops may decide more keys within one pass; the rest follows in the next."""
@@ -117,7 +110,7 @@ class Verifier:
         found = Verified(missing_heads=self._missing_heads(lanes))
         if self._whole and get(self._store.db, Meta.FIRM) == "1":
             lanes = self._without_what_is_known(lanes)
-        if not self._pin_founding(lanes, now_ms):
+        if not pin_founding(self._store, self._me, lanes, now_ms):
             found.held = True
             return found
         for _ in range(MAX_ROUNDS):
@@ -299,44 +292,6 @@ class Verifier:
         member = None if folded is None else folded.view.members.get(op.replica)
         return member is not None and member.fingerprint == claim.fingerprint
 
-    def _pin_founding(self, lanes: Lanes, now_ms: int) -> bool:
-        """Follow a founding when exactly one can be meant, and keep the roster ops of its founder (4.5).
-
-        Until this replica was admitted, or somebody said which one is meant, a second founding unpins the first:
-        False then, since what was read of the others has to be pulled again.
-        """
-        db = self._store.db
-        pinned = get(db, Meta.FOUNDING)
-        if get(db, Meta.FIRM) == "1" and pinned is not None:
-            return True
-        seen = {
-            claim.roster_op.hash: (claim.roster_op, claim.fingerprint)
-            for replica, lines in lanes.items()
-            for claim in key_claims(replica, lines)
-            if claim.roster_op is not None
-        }
-        candidates = _chosen(
-            foundings([RosterOp.of(*each) for each in seen.values()], invited_to=get(db, Meta.INVITED_TEAM)),
-            get(db, Meta.TRUSTED),
-        )
-        if pinned is not None:
-            if all(each.hash == pinned for each in candidates.foundings):
-                return True
-            with self._store.transaction(CommitPoint.PINNED):
-                unpin(self._store, self._me)
-            return False
-        if candidates.provisional is not None:
-            chosen = candidates.provisional
-            with self._store.transaction(CommitPoint.PINNED):
-                follow(self._store, chosen)
-                ops.set_position(db, chosen.replica, ops.Position(chosen.fingerprint, Cursor()))
-                ops.insert(db, seen[chosen.hash][0])
-        elif candidates.pin is Pin.AMBIGUOUS:
-            with self._store.transaction(CommitPoint.PROBLEM):
-                text = _which(candidates)
-                problems.note(db, problems.Problem(subjects.FOUNDING.of(), text, at=timestamp(now_ms)))
-        return True
-
     def _round(self, team: Team, lanes: Lanes, found: Verified, now_ms: int) -> bool:
         """Read every chain under its decided key; True when that may have changed the roster."""
         changed, known_forks = False, forks.forks(self._store.db)
@@ -368,9 +323,8 @@ class Verifier:
         if forks.was_read(db, replica, what):
             found.chains[replica] = Chain(start, LaneResult((), start))
             return False
-        missing = {hash_ for (hash_,) in db.execute("SELECT hash FROM missing WHERE replica = ?", (replica,))}
-        horizon_ms = now_ms + MAX_CLOCK_LEAD_MS
-        read = forks.reread(db, replica, lines, key, ends, horizon_ms=horizon_ms, wanted=missing)
+        horizon_ms, wanted = now_ms + MAX_CLOCK_LEAD_MS, self._missing(replica)
+        read = forks.reread(db, replica, lines, key, ends, horizon_ms=horizon_ms, wanted=wanted)
         if read.fork is None:
             return False
         with self._store.transaction(CommitPoint.CLAIMED):
@@ -406,18 +360,21 @@ class Verifier:
     ) -> LaneResult:
         """Read a chain past its cut too: roster ops count by seq alone (5.3), or which of two removals that contradict
         each other is known first would decide between them."""
-        db = self._store.db
-        missing = db.execute("SELECT hash FROM missing WHERE replica = ?", (replica,))
         return read_lane(
             replica,
             lines,
             start,
             team.keys[replica],
-            remembered=ops.Accepted(db, replica),
+            remembered=ops.Accepted(self._store.db, replica),
             horizon_ms=now_ms + MAX_CLOCK_LEAD_MS,
-            wanted={hash_ for (hash_,) in missing},
+            wanted=self._missing(replica),
             memory=self._memory,
         )
+
+    def _missing(self, replica: str) -> set[str]:
+        """The ops of a replica whose content never came."""
+        rows = self._store.db.execute("SELECT hash FROM missing WHERE replica = ?", (replica,))
+        return {hash_ for (hash_,) in rows}
 
     def _start_over(self, replica: str, key: KeyBody) -> None:
         """Another key was decided for this id: its chain is read again from the start (2.4)."""
@@ -457,44 +414,3 @@ def _proves_recovery(team: Team, pubs: Iterable[str], op: RosterOp, key: KeyBody
     """Whether an op is a recovery that proves one of these keys of recovery codes."""
     body, claimed = op.body, {"team": team.view.team_id, "replica": op.replica, "sign_pub": key.sign_pub}
     return isinstance(body, Recover) and any(verify_recovery(pub, body.proof, **claimed) for pub in pubs)
-
-
-def _chosen(candidates: Candidates, trusted: str | None) -> Candidates:
-    """What is left of them where a person said which founder is meant."""
-    if trusted is None:
-        return candidates
-    return Candidates(tuple(each for each in candidates.foundings if each.fingerprint == trusted))
-
-
-def _which(candidates: Candidates) -> str:
-    """What there is to choose from. The names are text of the founders, of whom one may be an impostor."""
-    shown = "; ".join(
-        f"{quoted(each.name, _NAME_SHOWN)} of {each.replica}, {each.fingerprint}"
-        for each in candidates.foundings[:_FOUNDINGS_SHOWN]
-    )
-    return (
-        f"{len(candidates.foundings)} teams were founded there ({shown}). Ask your founder for their fingerprint and "
-        "run `dmp team trust FINGERPRINT`, or join with an invite code"
-    )
-
-
-def follow(store: Store, founding: Founding) -> None:
-    """Follow a founding, inside an open transaction; for good, where a person chose its founder."""
-    put(store.db, Meta.FOUNDING, founding.hash)
-    put(store.db, Meta.FOUNDER, founding.replica)
-    put(store.db, Meta.FOUNDER_FINGERPRINT, founding.fingerprint)
-    if get(store.db, Meta.TRUSTED) == founding.fingerprint:
-        put(store.db, Meta.FIRM, "1")
-    problems.clear(store.db, subjects.FOUNDING.of())
-
-
-def unpin(store: Store, me: str) -> None:
-    """Follow no founding any more, and forget what was read of others, inside an open transaction.
-
-    Nothing but keys and the roster was published before that, so nothing of this replica's own is lost.
-    """
-    db = store.db
-    for table in ("claims", "acks", *ops.TABLES):
-        db.execute(f"DELETE FROM {table} WHERE replica <> ?", (me,))
-    for name in (Meta.FOUNDING, Meta.FOUNDER, Meta.FOUNDER_FINGERPRINT, Meta.TIP, Meta.FOLDED_TYPES):
-        put(db, name, None)

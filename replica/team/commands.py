@@ -37,7 +37,7 @@ from crypto.roster.bodies import (
 from crypto.roster.founding import Founding
 from crypto.roster.view import Member
 from replica.chain.guard import own_head
-from replica.chain.verify import follow
+from replica.chain.pinning import follow
 from replica.node import Node
 from replica.records import ops
 from replica.records.commits import CommitPoint

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from core.errors import Code, DmpError
 from replica.chain.guard import own_head
-from replica.chain.verify import unpin
+from replica.chain.pinning import unpin
 from replica.node import Node
 from replica.records.commits import CommitPoint
 from replica.records.link import Link, remember

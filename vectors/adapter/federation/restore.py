@@ -16,7 +16,7 @@ from crypto.keys import Secrets, team_id
 from crypto.op import read_entry, to_line
 from crypto.roster.founding import Founding
 from replica.chain.clock import adopt_reading
-from replica.chain.verify import follow
+from replica.chain.pinning import follow
 from replica.home.keyfile import Identity
 from replica.host.place import place_in_memory
 from replica.node import Node, belong_to
