@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from replica.cli.text import counted
 from tests.simulation.acts import Script, draw
 from tests.simulation.run import Outcome, run
 from tests.simulation.shrink import as_code, shrink
@@ -41,7 +42,9 @@ class Tally:
 
 
 @click.command()
-@click.option("--seeds", default=300, show_default=True, help="How many seeds to run.")
+@click.option(
+    "--seeds", type=click.IntRange(1), default=300, show_default=True, help="How many seeds to run."
+)
 @click.option("--first", default=0, show_default=True, help="The first of them.")
 @click.option("--seed", type=int, help="Run this one alone, and shrink it if it fails.")
 @click.option("--processes", default=os.cpu_count() or 1, show_default=True, help="How many at a time.")
@@ -53,14 +56,16 @@ def main(seeds: int, first: int, seed: int | None, processes: int, as_json: bool
     """
     begun = time.monotonic()
     tally = Tally()
+    interrupted = False
     wanted = range(first, first + seeds) if seed is None else range(seed, seed + 1)
     try:
         _run_all(wanted, processes, tally)
     except KeyboardInterrupt:
-        Console(stderr=True).print(f"interrupted after {tally.done} seeds")
+        interrupted = True
+        Console(stderr=True).print(f"interrupted after {tally.done} of {len(wanted)} seeds")
     tell = _as_json if as_json else _as_text
     tell(tally, time.monotonic() - begun)
-    sys.exit(1 if tally.failed else 0)
+    sys.exit(1 if tally.failed else 130 if interrupted else 0)
 
 
 def _run_all(wanted: range, processes: int, tally: Tally) -> None:
@@ -128,7 +133,11 @@ def _as_text(tally: Tally, seconds: float) -> None:
         table.add_row(what, str(times))
     console.print(table)
     others = [str(outcome.script.seed) for outcome in tally.failed]
-    console.print(f"{len(others)} failed: {', '.join(others)}" if others else "every promise was kept")
+    console.print(
+        f"{len(others)} failed: {', '.join(others)}"
+        if others
+        else f"every promise was kept in {counted(tally.done, 'seed')}"
+    )
 
 
 def _as_json(tally: Tally, seconds: float) -> None:

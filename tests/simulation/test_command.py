@@ -48,6 +48,22 @@ def test_one_seed_is_told_as_text() -> None:
     assert "every promise was kept" in said.output
 
 
+def test_a_run_that_was_interrupted_says_how_far_it_came_and_is_no_success(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def stops_at_once(wanted: range, processes: int, tally: command.Tally) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "_run_all", stops_at_once)
+    said = CliRunner().invoke(command.main, ["--seeds", "4"])
+    assert said.exit_code == 130
+    assert "interrupted after 0 of 4 seeds" in said.output
+
+
+def test_no_seeds_at_all_are_refused() -> None:
+    assert CliRunner().invoke(command.main, ["--seeds", "0"]).exit_code == 2
+
+
 def test_a_broken_promise_is_told_with_a_script_that_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def breaks(script: Script) -> Outcome:
         found = run(Script(script.seed, script.size, ()))
