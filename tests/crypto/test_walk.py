@@ -14,7 +14,7 @@ from crypto.side import MemorySide, SideStore
 from crypto.walk import STUB, Lane, Outcome, walk
 from replica.audit.index import AuditIndex
 from tests.crypto.publisher import ADA, Publisher, lines
-from tests.crypto.test_lane import forked_lanes
+from tests.crypto.test_lane_forks import forked_lanes
 
 ada = Publisher()
 
