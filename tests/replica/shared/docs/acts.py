@@ -11,7 +11,10 @@ from replica.shared.docs.library import Document, Library
 from replica.shared.docs.reading import read
 from replica.shared.docs.rows import RevisionRow
 from tests.replica.forge import Forger
-from tests.replica.world import Machine
+from tests.replica.shared.docs import said
+from tests.replica.world import Machine, exchange
+
+HELPER = "agent:bob/helper"
 
 
 def library(machine: Machine) -> Library:
@@ -61,8 +64,34 @@ def text_of(machine: Machine, named: str) -> str:
     return found
 
 
-def publish(forger: Forger, *said: JsonValue) -> list[Op]:
+def publish(forger: Forger, *found: JsonValue) -> list[Op]:
     """Publish doc ops as a hostile teammate may."""
-    made = [forger.op("doc", body=body) for body in said]
+    made = [forger.op("doc", body=body) for body in found]
     forger.publish(*made)
     return made
+
+
+def agree(*machines: Machine) -> None:
+    """Check that all of them have the same documents, and that nothing is left to publish."""
+    first, *others = machines
+    for machine in machines:
+        assert rows.waiting(machine.node.store.db) == []
+    for other in others:
+        assert library(other) == library(first)
+
+
+def accepted_by_ada(ada: Machine, *others: Machine) -> str:
+    """An accepted document that everybody has; return its id."""
+    doc = create(ada)
+    accept(ada, doc)
+    exchange(ada, *others)
+    return doc
+
+
+def agents_change(forger: Forger, doc: str, *parents: str, name: str = "x", **changes: JsonValue) -> None:
+    """Publish a change that no person stands behind, as another implementation may."""
+    body = said.text(name, by=HELPER, doc=doc, **changes)
+    content = body["revision"]
+    assert isinstance(content, dict)
+    content["parents"] = [*parents]
+    publish(forger, body)
