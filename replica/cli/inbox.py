@@ -42,7 +42,8 @@ FIRST_CHARACTERS: Final = 160
     "--as",
     "whose",
     metavar="ADDRESS",
-    help="The mail of a session, a work item or an agent of yours; a session's has its work item's too.",
+    help="The mail of a session, a work item or an agent of yours, or of somebody whom this machine stands in "
+    "for; a session's has its work item's too.",
 )
 @pass_cli
 def inbox(cli: Cli, unread: bool, limit: int, whose: str | None) -> None:

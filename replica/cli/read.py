@@ -28,7 +28,11 @@ from replica.records import outbox, remote
 @command("read")
 @click.argument("message_id", metavar="ID")
 @click.option(
-    "--as", "whose", metavar="ADDRESS", help="Read as a session or an agent of yours; by default as yourself."
+    "--as",
+    "whose",
+    metavar="ADDRESS",
+    help="Read as a session or an agent of yours, or as somebody whom this machine stands in for; by default as "
+    "yourself.",
 )
 @pass_cli
 def read(cli: Cli, message_id: str, whose: str | None) -> None:

@@ -12,7 +12,7 @@ from replica.cli.context import Cli, command, pass_cli
 from replica.cli.messages import delivery_json, kept_here, message_json, replica_text, row_json
 from replica.cli.standing import Signing, no_part, signing
 from replica.cli.text import listing, quoted
-from replica.host.principals import sender
+from replica.host.principals import correspondent
 from replica.mail.newly_reading import new_since_the_last
 from replica.node import Node
 from replica.records import remote
@@ -21,7 +21,8 @@ acting_as = click.option(
     "--as",
     "acting",
     metavar="ADDRESS",
-    help="Send as a live session or an approved agent of yours; by default as yourself.",
+    help="Send as a live session or an approved agent of yours, or as somebody whom this machine stands in for; "
+    "by default as yourself.",
 )
 
 
@@ -98,7 +99,7 @@ def send(
         idempotency_key=idempotency_key,
     )
     with cli.acting() as node:
-        _tell(cli, node, node.engine.send(sender(node, acting), sent))
+        _tell(cli, node, node.engine.send(correspondent(node, acting), sent))
 
 
 @command("reply")
@@ -117,7 +118,7 @@ def reply(
     """
     said = ReplyInput(given.body(body), choice=choice, idempotency_key=idempotency_key)
     with cli.acting() as node:
-        _tell(cli, node, node.engine.reply(sender(node, acting), message, said))
+        _tell(cli, node, node.engine.reply(correspondent(node, acting), message, said))
 
 
 @command("answer")
@@ -132,7 +133,7 @@ def answer(cli: Cli, question: str, said: str, body: str, acting: str | None) ->
     Say one of the choices it offers, and why if you like; or answer in your own words where it takes them.
     """
     with cli.acting() as node:
-        who = sender(node, acting)
+        who = correspondent(node, acting)
         # What the acting one may not read is as absent here as it is to the reply (section 13.5).
         asked = node.engine.message(question) if node.engine.can_read(who, question) else None
         choice = said if asked is not None and said in (asked.choices or ()) else None

@@ -38,8 +38,17 @@ def sender(node: Node, address: str | None) -> Sender:
     return Sender(address)
 
 
+def correspondent(node: Node, address: str | None) -> Sender:
+    """The principal who writes mail: as `sender`, and whoever this machine stands in for, who decides nothing here.
+
+    Raises DmpError as `sender` does.
+    """
+    return Sender(address) if address is not None and _is_hosted(node, address) else sender(node, address)
+
+
 def mailboxes(node: Node, address: str | None) -> tuple[str, ...]:
-    """The addresses whose mail somebody reads here: a session's work item goes with it.
+    """The addresses whose mail somebody reads here: a session's work item goes with it, and of other people
+    those whom this machine stands in for.
 
     Raises DmpError: `not-found` on `as` for what this machine does not know, `invalid` there for what has no
     mailbox.
@@ -55,8 +64,17 @@ def mailboxes(node: Node, address: str | None) -> tuple[str, ...]:
             items.need(node.store.db, address)
         case "agent":
             agents.need(node.store.db, agents.own_address(address, node.handle))
+        case "human" if _is_hosted(node, address):
+            pass
         case "human":
             raise forbidden("as", f"you are {node.address}; the mail of others is on their machines")
         case _:
             raise invalid("as", "a channel has no mailbox; its members do")
     return (address,)
+
+
+def _is_hosted(node: Node, address: str) -> bool:
+    """Whether an admin let this machine stand in for somebody (section F.3)."""
+    team = node.team
+    member = None if team is None else team.view.members.get(node.me)
+    return member is not None and address in {f"human:{handle}" for handle in member.hosts}
