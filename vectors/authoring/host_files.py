@@ -33,6 +33,7 @@ from vectors.authoring.host_core import (
     reading,
     recovering,
     renderings,
+    reopening,
     resolution,
     retries,
     stored,
@@ -43,6 +44,7 @@ from vectors.authoring.host_core import (
     urgency,
     voiding,
     wake_gates,
+    wake_outcomes,
     waking,
 )
 from vectors.authoring.host_steps import file_of
@@ -90,9 +92,9 @@ AREAS: Final[dict[tuple[str, str], list[Json]]] = {
     ("host-core", "transitions"): transitions.VECTORS,
     ("host-core", "unknown-gates"): unknown_gates.VECTORS,
     ("host-core", "urgent-quota"): urgency.VECTORS,
-    ("host-core", "voiding"): voiding.VECTORS,
+    ("host-core", "voiding"): [*voiding.VECTORS, *reopening.VECTORS],
     ("host-core", "wake-gates"): wake_gates.VECTORS,
-    ("host-core", "waking"): waking.VECTORS,
+    ("host-core", "waking"): [*waking.VECTORS, *wake_outcomes.VECTORS],
 }
 
 
