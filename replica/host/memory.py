@@ -119,9 +119,11 @@ def _kept(
     judged: Decisions,
     says: Speaks | None = None,
 ) -> Kept:
-    all_writes = [*published, *(change.as_write(node.me) for change in changed)]
+    scope = here.scope_among(changed)
+    all_writes = [change.as_write(node.me) for change in changed]
+    if scope == "team":  # else nobody but this host has a word on it
+        all_writes = [*published, *all_writes]
     entry = entry_of(memory, all_writes, node.me, says or speaks(node), judged)
-    scope: Scope = "team" if published else changed[-1].scope
     return Kept(entry, scope, bool(changed) and scope == "team")
 
 

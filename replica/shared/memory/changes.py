@@ -62,12 +62,27 @@ _COLUMNS: Final = "position, memory, scope, author, at, fields_json"
 
 
 def record(db: sqlite3.Connection, scope: Scope, changes: Changes, *, by: str, now: str) -> None:
-    """Write fields of entries here."""
+    """Write fields of entries here; an entry that is there already stays whose it is, whatever was meant."""
     for memory, fields in changes.items():
         db.execute(
             "INSERT INTO memory_changes (memory, scope, author, at, fields_json) VALUES (?, ?, ?, ?, ?)",
-            (memory, scope, by, now, canonical(dict(fields)).decode()),
+            (memory, scope_of(db, memory) or scope, by, now, canonical(dict(fields)).decode()),
         )
+
+
+def scope_of(db: sqlite3.Connection, memory: str) -> Scope | None:
+    """Whose an entry is; None where there is none."""
+    changes = changes_of(db, memory)
+    return scope_among(changes) if changes or writes_of(db, memory) else None
+
+
+def scope_among(changes: Iterable[Change]) -> Scope:
+    """Whose an entry is, by what was written to it here and is not published.
+
+    One that was made here and not shared is none of the team's, even if a teammate who learned its id writes to that.
+    """
+    scopes = {change.scope for change in changes}
+    return "team" if "team" in scopes else next(iter(scopes), "team")
 
 
 def forget(db: sqlite3.Connection, memory: str) -> None:

@@ -10,6 +10,7 @@ from replica.host import memory, memory_gates
 from replica.host.config import Config, MemoryPolicy
 from replica.host.principals import sender
 from replica.shared.fold import HANDLERS
+from replica.shared.memory.proposals import Proposal
 from replica.team import commands
 from tests.replica.forge import Forger
 from tests.replica.shared.acts import register
@@ -321,6 +322,40 @@ def test_an_entry_of_the_project_is_shared_as_it_is(w: World) -> None:
         assert seen(machine, name) == ("Spaces", "Indent with spaces.", "confirmed")
         assert kept(machine, name).entry.author == "agent:ada/helper"
         assert kept(machine, name).scope == "team"
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_what_was_proposed_before_an_entry_was_shared_is_published_once_approved(
+    w: World, published: bool
+) -> None:
+    ada, bob = w.team("ada", "bob")
+    register(ada, "agent:ada/helper")
+    name = put(ada, "project")
+    proposed = memory.edit(ada.node, sender(ada.node, "agent:ada/helper"), name, {"body": "With tabs."})
+    assert isinstance(proposed, Proposal)
+    memory.share(ada.node, sender(ada.node, None), name)
+    if published:
+        exchange(ada, bob)
+    memory_gates.decide(ada.node, proposed, approve=True)
+    assert kept(ada, name).scope == "team"
+    exchange(ada, bob)
+    for machine in (ada, bob):
+        assert seen(machine, name) == ("Tabs", "With tabs.", "confirmed")
+        assert not kept(machine, name).waiting
+
+
+def test_a_teammate_who_learns_the_id_of_an_entry_that_is_not_shared_gets_nothing_of_it(w: World) -> None:
+    ada, bob = w.team("ada", "bob")
+    name = put(ada, "personal", body="Mine alone.")
+    forger = Forger(bob)
+    forger.publish(forger.op("memory", body=body(name, by="human:bob", title="Theirs", author="human:bob")))
+    ada.sync()
+    assert kept(ada, name).scope == "personal"
+    assert seen(ada, name) == ("Tabs", "Mine alone.", "human")
+    edit(ada, name, title="Spaces")
+    ada.sync()
+    assert kept(ada, name).scope == "personal"
+    assert bodies(ada) == []
 
 
 def test_a_memory_about_what_never_leaves_is_not_the_teams(w: World) -> None:
