@@ -121,7 +121,7 @@ def edit(cli: Cli, named: str, summary: str) -> None:
         if len(document.heads) != 1:
             raise conflict(
                 "doc",
-                f"{document.name} has {len(document.heads)} latest revisions, not one; see `dmp doc log`",
+                f"{document.name} has {len(document.heads)} concurrent revisions; join them first, with `dmp doc merge`",
             )
         head = document.heads[0].id
         text = _edited(cli, find_text(node, document, head))
@@ -239,7 +239,7 @@ def set_(
             linked=[_link(text) for text in links],
             unlinked=[_link(text) for text in unlinks],
         )
-    _tell_document(cli, now, f"{now.name} is {now.status}.")
+    _tell_document(cli, now, f"Changed {now.name}, which is {now.status}.")
 
 
 @doc.command("remove")
@@ -337,6 +337,8 @@ def _edited(cli: Cli, text: str, *, keep: bool = False) -> str:
         found = click.edit(text, extension=".md")
     except click.ClickException as error:
         raise conflict("doc", error.format_message()) from None
+    except UnicodeDecodeError:
+        raise conflict("doc", "what the editor saved is no UTF-8 text, so nothing was changed") from None
     if found is None:
         raise conflict("doc", "nothing was saved, so nothing was changed")
     return found

@@ -26,7 +26,7 @@ Change: TypeAlias = Callable[[SyncPass], bool]
 @command("admit")
 @click.argument("replica")
 @click.option("--fingerprint", required=True, metavar="TEXT", help="As its owner read it to you.")
-@click.option("--role", type=ROLE, default="member", show_default=True)
+@click.option("--role", type=ROLE, default="member", show_default=True, help="What it may do in the team.")
 @pass_cli
 def admit(cli: Cli, replica: str, fingerprint: str, role: str) -> None:
     """Admit a machine whose fingerprint you compared."""

@@ -52,6 +52,7 @@ def test_two_people_write_one_document_at_once_and_one_joins_it(
         assert {"Start in April.", "Start in May."} <= {line[1:] for line in told.splitlines()}
     assert ada.json("doc", "log", "pruning") != {}
 
+    assert "`dmp doc merge`" in ada.refused("doc", "edit", "pruning")
     assert "there is no editor here" in ada.refused("doc", "merge", "pruning")
     both = str(tmp_path / "both.md")
     assert ada.json("doc", "merge", "pruning", "--output", both)["conflicts"] is True
@@ -89,6 +90,8 @@ def test_an_editor_opens_on_what_conflicts_and_the_text_is_kept_where_marks_are_
     assert "nothing was saved" in Editing(ada.handle, ada.root, ada.home, "true", "").refused(
         "doc", "edit", "pruning"
     )
+    bytes_ = r"""sh -c 'printf "\\377" > "$0"'"""
+    assert "no UTF-8" in Editing(ada.handle, ada.root, ada.home, bytes_, "").refused("doc", "edit", "pruning")
     Editing(ada.handle, ada.root, ada.home, editor, "s/June/July/").dmp("doc", "edit", "pruning")
     assert ada.json("doc", "show", "pruning")["revision"]["cause"] == "edit"
 

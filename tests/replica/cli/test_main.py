@@ -187,3 +187,24 @@ def test_an_interruption_leaves_a_program_nothing_but_its_document(
     told = capsys.readouterr()
     assert json.loads(told.out)["error"]["code"] == "interrupted"
     assert told.err == ""
+
+
+def options_without_help(group: click.Command, ctx: click.Context, path: str) -> list[str]:
+    """The options of a command, and of those under it, that say nothing of themselves."""
+    silent = [
+        f"{path} {option.opts[0]}"
+        for option in group.params
+        if isinstance(option, click.Option) and not option.help and not option.hidden
+    ]
+    if not isinstance(group, click.Group):
+        return silent
+    for name in group.list_commands(ctx):
+        each = group.get_command(ctx, name)
+        assert each is not None
+        assert each.help, f"{path} {name} says nothing of itself"
+        silent += options_without_help(each, ctx, f"{path} {name}")
+    return silent
+
+
+def test_every_command_and_every_option_says_what_it_is_for() -> None:
+    assert options_without_help(main.dmp, click.Context(main.dmp), "dmp") == []
