@@ -414,9 +414,13 @@ class Applier:
             receiver.announce()
 
     def _retry_parked(self, team: Team, result: Applied) -> None:
-        """Try parked ops again, the least tried of each publisher first, at most RETRIES of each."""
+        """Try parked ops again, the least tried of each publisher first, at most RETRIES of each.
+
+        The others are tried in the passes that follow: at once, as long as some can be applied.
+        """
         db = self.node.store.db
         for (replica,) in db.execute("SELECT DISTINCT replica FROM parked").fetchall():
+            waiting, left = self._parked(db, replica), 0
             seqs = db.execute(
                 "SELECT seq FROM parked WHERE replica = ? ORDER BY tried, seq LIMIT ?", (replica, RETRIES)
             ).fetchall()
@@ -433,6 +437,7 @@ class Applier:
                             "UPDATE parked SET tried = tried + 1 WHERE replica = ? AND seq = ?",
                             (replica, seq),
                         )
+                        left += 1
                         continue
                     db.execute("DELETE FROM parked WHERE replica = ? AND seq = ?", (replica, seq))
                     problems.clear(db, subjects.OP.of(replica, seq))
@@ -442,6 +447,9 @@ class Applier:
                         self._note(db, outcome, op)
                     result.applied += outcome.verdict is Verdict.APPLIED
                     result.refused += outcome.verdict is Verdict.REFUSED
+                if waiting > len(seqs):
+                    result.held = True
+                    self._more |= left < len(seqs)
                 if self._parked(db, replica) == 0:
                     problems.clear(db, subjects.MEMORY_QUOTA.of(replica))
                     problems.clear(db, subjects.DOC_QUOTA.of(replica))

@@ -5,6 +5,7 @@ import pytest
 from core.errors import Code, DmpError
 from core.store import registers
 from crypto.canonical import JsonValue
+from replica.chain import apply
 from replica.chain.quotas import Quotas
 from replica.host import memory, memory_gates
 from replica.host.config import Config, MemoryPolicy
@@ -480,3 +481,25 @@ def test_what_was_published_before_a_machine_joined_is_taken_in_at_once(w: World
     exchange(bob, cy, rounds=1)
     assert len(memory.every(cy.node)) == 6
     assert f"memory-quota:{bob.me}" in cy.problems()
+
+
+def test_all_that_waits_is_taken_in_though_nothing_new_is_on_the_far_side(
+    w: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(apply, "RETRIES", 2)
+    ada, bob = w.team("ada", "bob")
+    bob.node.host._config = Config(quotas=Quotas(memories=3))
+    for index in range(9):
+        put(ada, title=f"No. {index}")
+    ada.sync()
+    bob.sync()
+    assert len(memory.every(bob.node)) == 3
+    bob.clock.ms += 3_600_000
+    assert bob.sync().more
+    assert bob.sync().more
+    assert len(memory.every(bob.node)) == 6
+    assert not bob.sync().more, "the hour has no room for more"
+    bob.clock.ms += 3_600_000
+    for _ in range(3):
+        bob.sync()
+    assert len(memory.every(bob.node)) == 9
