@@ -5,7 +5,18 @@ from typing import Any
 
 from vectors.authoring.cast import published, told
 from vectors.authoring.federation.author import START_MS
-from vectors.authoring.federation.receive_parts import BEE, KILN, M1, M2, TASK, at_bobs, case, refused
+from vectors.authoring.federation.receive_parts import (
+    BEE,
+    KILN,
+    M1,
+    M2,
+    RUN,
+    STARTED,
+    TASK,
+    at_bobs,
+    case,
+    refused,
+)
 from vectors.authoring.federation.teams import ADA, ADA2, BOB, CY, DESK, OBI, Team, target
 from vectors.authoring.host_steps import delivery, message, send, who
 from vectors.authoring.host_steps import refused as fails
@@ -28,6 +39,9 @@ def delivered() -> list[Json]:
         lied.ada.message(1, ["human:cy", "human:bob"]),
         [target("human:cy", lied.bob), target("human:bob", lied.bob)],
     )
+    apart = Team(BOB).begin()
+    apart.ada.mail(apart.bob, apart.ada.message(1, "human:bob"))
+    apart.cy.mail(apart.bob, apart.cy.message(2, "human:bob"))
     gone = Team(BOB)
     gone.ada.revokes(gone.cy)
     gone.begin()
@@ -43,6 +57,19 @@ def delivered() -> list[Json]:
         [target("human:bob", two.bob), target("human:ada", two.mates[ADA2])],
     )
     return [
+        case(
+            "mail-of-two",
+            "What becomes of a message is reported to those that have it, and to nobody else",
+            apart,
+            apart.sync(
+                reported=[
+                    {"to": [ADA], "message": M1, "recipient": "human:bob", "state": "notified"},
+                    {"to": [CY], "message": M2, "recipient": "human:bob", "state": "notified"},
+                ]
+            ),
+            sections=("F.4",),
+            deliveries=[at_bobs(M1), at_bobs(M2)],
+        ),
         case(
             "a-target-whose-home-left",
             "A replica that is no longer in the team is nobody's home, whatever the origin says",
@@ -400,9 +427,34 @@ def sending() -> list[Json]:
     item.ada.task(TASK, title="Row 7", status="working", assignee="human:ada")
     item.begin()
     done: Json = {"ok": True}
+    asking = Team(BOB).begin()
     observer = Team(OBI, OBI, roles={OBI: {"observer": True}}).begin()
     observed = Team(BOB, DESK, OBI, roles={OBI: {"observer": True}}).begin()
     return [
+        case(
+            "a-session-says-whom-it-waits-for",
+            "The presence of a session with an open blocking question names who is to answer it",
+            asking,
+            STARTED,
+            (send(who(RUN), message("human:ada", "Ship it?", "question", blocking=True)), done),
+            asking.sync(
+                shared=[
+                    {
+                        "type": "presence",
+                        "body": {
+                            "kind": "run",
+                            "run": RUN.removeprefix("run:"),
+                            "task": TASK.removeprefix("task:"),
+                            "runKind": "execute",
+                            "live": True,
+                            "waitingOn": "ada",
+                        },
+                    }
+                ]
+            ),
+            sections=("F.1",),
+            messages=[{"id": "$s2", "kind": "question"}],
+        ),
         case(
             "an-observer-sends-nothing",
             "What an observer sends does not leave",
