@@ -121,7 +121,8 @@ def edit(cli: Cli, named: str, summary: str) -> None:
         if len(document.heads) != 1:
             raise conflict(
                 "doc",
-                f"{document.name} has {len(document.heads)} concurrent revisions; join them first, with `dmp doc merge`",
+                f"{document.name} has {len(document.heads)} concurrent revisions; "
+                "join them first, with `dmp doc merge`",
             )
         head = document.heads[0].id
         text = _edited(cli, find_text(node, document, head))

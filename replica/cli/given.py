@@ -51,11 +51,15 @@ def invite_code(text: str) -> str:
 def recovery_code() -> str:
     """Return a recovery code that a person types when asked, or a line of standard input where nobody sits there.
 
-    It is shown while it is typed: it is long, it is read from paper, and it opens nothing once it was used.
+    It is shown while it is typed: it is long, it is read from paper, and it opens nothing once it was used. Raises
+    DmpError `invalid` on `code` where standard input holds nothing.
     """
     if sys.stdin is not None and sys.stdin.isatty():
         return str(click.prompt("Recovery code", err=True, prompt_suffix=": "))
-    return _stdin("code").readline().decode(errors="replace").strip()
+    code = _stdin("code").readline().decode(errors="replace").strip()
+    if not code:
+        raise invalid("code", "standard input gave no code; type it on a terminal, or hand it in by a pipe")
+    return code
 
 
 def fingerprint(text: str) -> str:

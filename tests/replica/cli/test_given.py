@@ -86,3 +86,13 @@ def test_a_fingerprint_is_read_however_it_was_written_down(written: str) -> None
 def test_what_cannot_be_a_fingerprint_is_not_compared(written: str) -> None:
     with pytest.raises(DmpError, match="six groups of four"):
         given.fingerprint(written)
+
+
+@pytest.mark.parametrize("empty", [b"", b" \n"])
+def test_no_recovery_code_on_standard_input_is_not_called_a_damaged_one(
+    empty: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = io.BytesIO(empty)
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=reader, isatty=lambda: False))
+    with pytest.raises(DmpError, match="gave no code"):
+        given.recovery_code()
