@@ -4,7 +4,6 @@ Each adds the replica that broke the rules to `stage.dishonest`: nothing is prom
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from random import Random
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ from crypto.roster.bodies import Action, Admit, CutPoint, Revoke, Role, SetHosts
 from replica.host import items
 from replica.team import commands
 from tests.replica.odd import bent
-from tests.simulation.machine import SimMachine, new_machine
+from tests.simulation.machine import SimMachine
 from tests.simulation.mail import words
 from tests.simulation.registry import NothingError, act
 from tests.simulation.stage import Stage
@@ -312,16 +311,6 @@ def _forward(stage: Stage, machine: SimMachine, random: Random) -> None:
     by.publish(by.op("mail", body={"forward": inner}, payload=payload, to=(to,)))
 
 
-def _who_reads_along(stage: Stage) -> SimMachine:
-    """A machine that asked nobody yet, where need be one that was never heard of."""
-    with suppress(NothingError):
-        return newcomer(stage)
-    made = new_machine("fay", "spy", f"spy-{len(stage.machines)}", stage.time, stage.network)
-    made.gone = True  # nobody uses it but for what it breaks
-    stage.machines.append(made)
-    return made
-
-
 @act("hostile: publish as an observer", 2.5 * WEIGHT)
 def _observer(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Let a machine in that only reads along, and have it say more."""
@@ -335,7 +324,7 @@ def _observer(stage: Stage, machine: SimMachine, random: Random) -> None:
     if not observers:
         by = admin(stage, machine, random)
         ready_team(by)
-        new = _who_reads_along(stage)
+        new = newcomer(stage)
         code = commands.invite(stage.pass_of(by, random), new.handle, observer=True).encode()
         commands.join(stage.pass_of(new, random), code)
         stage.sync(by, random)
