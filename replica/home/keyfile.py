@@ -30,7 +30,10 @@ class Identity:
 
 
 def write_key_file(path: Path, identity: Identity) -> None:
-    """Write `identity` to `path`, mode 0600, on disk before this returns; an existing file is refused."""
+    """Write `identity` to `path`, mode 0600, on disk before this returns; an existing file is refused.
+
+    Where that fails, on a full disk say, no part of a file stays that would pass for a replica's.
+    """
     content = {
         "v": 1,
         "replica": identity.replica,
@@ -44,11 +47,15 @@ def write_key_file(path: Path, identity: Identity) -> None:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except FileExistsError:
         raise DmpError(Code.CONFLICT, f"{path} exists; a replica's keys are never replaced") from None
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(content, file, indent=1)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(content, file, indent=1)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
     _sync_directory(path.parent)
 
 

@@ -1,5 +1,6 @@
 """The replica's directory: whose it is, who may read its keys, and what an interrupted `init` leaves."""
 
+import errno
 import json
 import os
 import stat
@@ -104,6 +105,25 @@ def test_a_handle_outside_the_grammar_makes_nothing(tmp_path: Path, handle: str)
         create(tmp_path / "x", handle)
     assert (refused.value.code, refused.value.field) == (Code.INVALID, "handle")
     assert not (tmp_path / "x").exists()
+
+
+def test_an_init_that_cannot_write_its_keys_can_be_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", _fail_with_a_full_disk)
+        with pytest.raises(OSError, match="full"):
+            create(tmp_path / "ada", "ada")
+    with pytest.raises(DmpError) as missing, opened(tmp_path / "ada"):
+        pass
+    assert missing.value.code is Code.NOT_FOUND
+    replica = create(tmp_path / "ada", "ada")
+    with opened(tmp_path / "ada") as node:
+        assert node.me == replica
+
+
+def _fail_with_a_full_disk(_descriptor: int) -> None:
+    raise OSError(errno.ENOSPC, "the disk is full")
 
 
 def test_two_replicas_of_one_person_have_different_ids_and_keys(tmp_path: Path) -> None:
