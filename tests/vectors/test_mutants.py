@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from tests.vectors.in_process import run as run_unplanted
-from vectors.mutants.catching import CAUGHT, run
+from vectors.mutants.catching import CAUGHT, SEEDS, first_seed, run
 from vectors.mutants.fault import ROOT, Fault, StaleError, read_faults
 from vectors.runner.files import OWN, read_vectors
 from vectors.runner.running import Outcome
@@ -45,6 +45,16 @@ def test_a_fault_is_caught_by_its_vectors(fault: Fault) -> None:
     assert not gone, "a recorded vector is no longer in the kit; run make mutants"
     results = list(run(fault, [VECTORS[each] for each in fault.caught_by]))
     assert [result.vector.id for result in results if result.outcome not in CAUGHT] == []
+
+
+@pytest.mark.parametrize(
+    "fault", [each for each in FAULTS if each.seed is not None], ids=lambda fault: fault.name
+)
+def test_a_fault_breaks_a_promise_of_its_simulated_team(fault: Fault) -> None:
+    assert not fault.caught_by, "vectors catch it, which is faster; run make mutants"
+    assert fault.seed is not None
+    assert fault.seed in range(SEEDS)
+    assert first_seed(fault, [fault.seed]) == fault.seed
 
 
 def test_what_catches_faults_passes_without_them() -> None:
