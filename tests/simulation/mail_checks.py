@@ -5,7 +5,9 @@ looked for where it belongs.
 """
 
 from collections import Counter
+from contextlib import suppress
 
+from core.errors import DmpError
 from core.gate_data import has_gate_data, is_close, is_marker
 from core.message import Message, Standing, State
 from core.received import same_message
@@ -14,9 +16,10 @@ from crypto.canonical import JsonValue
 from crypto.op import Op
 from crypto.sealing import SealError, unwrap_key
 from replica.addresses import SYSTEM_ADDRESS, never_federates
-from replica.mail.payloads import MailPayload, Refusal, parse_state
+from replica.mail.payloads import DeliveryReport, MailPayload, Refusal, parse_state
 from replica.records import ops, remote
 from replica.shared.homes import homes
+from replica.shared.runs import has_run
 from tests.simulation.ended import Ended, carried_message, mail, opened, opened_mail
 from tests.simulation.machine import SimMachine
 from tests.simulation.stage import FoundError
@@ -267,7 +270,7 @@ def nothing_said_is_unsaid(ended: Ended) -> None:
 def work_item_mail_is_somewhere(ended: Ended) -> None:
     """Mail for a work item waits for its next session somewhere, or was given to one, or was refused (M3)."""
     members = {machine.me for machine in ended.members}
-    refused = _refused(ended)
+    refused, given = _refused(ended), _given_by_others(ended)
     for op, payload in mail(ended):
         if not ended.counts(op) or op.replica not in members:
             continue
@@ -278,6 +281,12 @@ def work_item_mail_is_somewhere(ended: Ended) -> None:
                 continue
             if all((message_id, home) in refused for home in homes_left):
                 continue
+            origin = ended.by_id[op.replica].store.db
+            if any(
+                has_run(origin, replica, target.recipient)
+                for replica in given.get((message_id, target.recipient), ())
+            ):
+                continue
             held = [
                 machine.me
                 for machine in ended.members
@@ -286,3 +295,27 @@ def work_item_mail_is_somewhere(ended: Ended) -> None:
             ]
             if not held:
                 raise FoundError(f"{message_id} of {op.replica} to {target.recipient} is nowhere")
+
+
+def _given_by_others(ended: Ended) -> dict[tuple[str, str], set[str]]:
+    """Who says of a message that it gave it to a recipient, of all that are no honest members of the team any more.
+
+    Where they had a session of that work item, the homes that held it hold it no more (federation wire 9.E6).
+    """
+    members = {machine.me for machine in ended.members}
+    found: dict[tuple[str, str], set[str]] = {}
+    for replica in ended.lanes.keys() - members:
+        for entry in ended.lanes[replica]:
+            is_state = isinstance(entry, Op) and entry.type == "state"
+            if not is_state or not ended.view.standing(replica, entry.seq):
+                continue
+            assert isinstance(entry, Op)
+            with suppress(SealError, DmpError):  # who breaks the rules says also what nobody can read
+                for said in parse_state(opened(ended, entry)):
+                    if isinstance(said, DeliveryReport) and _was_given(said):
+                        found.setdefault((said.message, said.recipient), set()).add(replica)
+    return found
+
+
+def _was_given(said: DeliveryReport) -> bool:
+    return remote.RANK[said.state] >= remote.RANK["pushed"]
