@@ -12,7 +12,6 @@ from typing import Final
 from core.errors import Code, DmpError, conflict, forbidden, invalid, not_found
 from core.gate_data import is_close
 from core.gate_types import GATE_TYPES
-from core.ids import Ulids
 from core.inputs import ReplyInput, Sender
 from core.message import Message
 from core.store.messages import answer_to, message_by_key
@@ -43,6 +42,7 @@ from replica.shared.docs.ids import revision_id
 from replica.shared.docs.library import MAX_HELD, Document, Library
 from replica.shared.docs.reading import read
 from replica.shared.docs.rows import RevisionRow
+from replica.shared.ids import new_id
 
 JOINED: Final = "joined"
 """What the text of several revisions is called where another conflicts with it."""
@@ -84,7 +84,7 @@ def create(node: Node, author: str, text: Text, slug: str | None) -> Put:
     with node.store.transaction(CommitPoint.DOCUMENT) as db:
         if slug is not None:
             _check_free(read(node.store, node.me), slug)
-        doc = f"doc-{Ulids(node.random).after('', None, node.wall()).upper()}"
+        doc = new_id("doc-", node.random, node.wall())
         title = text.title or _heading(text.body) or slug or "Untitled"
         revision = _revision(node, doc, author, text, (), "create", title)
         rows.write(db, DocPut(doc, author, revision, About(slug=slug)))

@@ -19,12 +19,13 @@ from replica.addresses import never_federates
 from replica.mail.local_only import is_local_only
 from replica.node import Node
 from replica.records.commits import CommitPoint
+from replica.shared.ids import new_id
 from replica.shared.memory import changes as here
 from replica.shared.memory import proposals, writes
 from replica.shared.memory.bodies import CONTENT, check_field
 from replica.shared.memory.changes import Change
 from replica.shared.memory.entries import Decisions, Entry, Speaks, entry_of
-from replica.shared.memory.proposals import Action, Changes, Proposal, Scope, State, new_id
+from replica.shared.memory.proposals import Action, Changes, Proposal, Scope, State
 
 ALLOWED: Final[JsonValue] = {"rung": 0, "authorizedBy": "override"}
 """How an entry says that the policy of its host accepted it."""

@@ -21,10 +21,11 @@ from replica.node import Node
 from replica.quoting import quoted
 from replica.records import problems, subjects
 from replica.records.commits import CommitPoint
+from replica.shared.ids import new_id
 from replica.shared.memory import proposals
 from replica.shared.memory.bodies import FIELDS
 from replica.shared.memory.entries import Entry, Revision
-from replica.shared.memory.proposals import Action, Proposal, State, new_id
+from replica.shared.memory.proposals import Action, Proposal, State
 
 MAX_OPEN: Final = 50
 """Open proposals from one replica of a teammate's: what is beyond waits until some are decided (8.15)."""

@@ -47,9 +47,9 @@ class _Change:
 
     type: str
     body: dict[str, JsonValue]
-    kind: str = ""
-    subject: str = ""
-    fields: tuple[str, ...] = ()
+    kind: str
+    subject: str
+    fields: tuple[str, ...]
     kept: Mapping[str, JsonValue] | None = None
 
 
@@ -65,12 +65,7 @@ def sign_shared(node: Node, team: Team) -> int:
     while next(_changes(db, node.me), None) is not None:
         with node.store.transaction(CommitPoint.SHARED):
             for change in list(islice(_changes(db, node.me), AT_A_TIME)):
-                op = node.signer.append(db, change.type, change.body)
-                outcome = fold.apply(db, team.view, op)
-                if outcome.subject:  # everyone else passes it over too
-                    problems.note(
-                        db, problems.Problem(outcome.subject, outcome.reason, node.me, op.seq, node.now())
-                    )
+                _say(db, node, team, change.type, change.body)
                 registers.drop_edits(db, change.kind, change.subject, change.fields)
                 registers.edit(db, change.kind, change.subject, change.kept or {})
                 signed += 1
@@ -85,7 +80,7 @@ def _sign_memories(node: Node, team: Team) -> int:
         with node.store.transaction(CommitPoint.SHARED):
             for entry in entries[start : start + AT_A_TIME]:
                 while (said := memory_changes.next_publication(db, entry, node.me, says)) is not None:
-                    fold.apply(db, team.view, node.signer.append(db, "memory", said.body))
+                    _say(db, node, team, "memory", said.body)
                     memory_changes.drop_published(db, said)
                     signed += 1
     return signed
@@ -96,19 +91,14 @@ def _sign_documents(node: Node, team: Team) -> int:
     changes = docs.waiting(node.store.db)[:DOCUMENTS_AT_A_TIME]
     for id_ in changes:
         with node.store.transaction(CommitPoint.SHARED) as db:
-            op = node.signer.append(db, "doc", docs.waiting_body(db, id_))
-            outcome = fold.apply(db, team.view, op)
-            if outcome.subject:  # nobody takes it, and it does not go away unnoticed
-                problems.note(
-                    db, problems.Problem(outcome.subject, outcome.reason, node.me, op.seq, node.now())
-                )
+            _say(db, node, team, "doc", docs.waiting_body(db, id_))
             docs.forget(db, id_)
     return len(changes)
 
 
 def sign_presence(node: Node, team: Team, *, beginning: bool) -> None:
     """Say that this replica is there: at the `beginning` of a long run, once an hour, and when its build changed."""
-    build, now_ms = build_name(), node.wall()
+    build, now_ms = _build_name(), node.wall()
     device = team.keys[node.me].device
     row = node.store.db.execute("SELECT wall, build FROM devices WHERE replica = ?", (node.me,)).fetchone()
     due = row is None or row[1] != build or not 0 <= now_ms - row[0] < PRESENCE_MS
@@ -116,10 +106,18 @@ def sign_presence(node: Node, team: Team, *, beginning: bool) -> None:
         return
     body: JsonValue = {"kind": "replica", "build": build, "device": device, "wall": now_ms}
     with node.store.transaction(CommitPoint.SHARED) as db:
-        fold.apply(db, team.view, node.signer.append(db, "presence", body))
+        _say(db, node, team, "presence", body)
 
 
-def build_name() -> str:
+def _say(db: sqlite3.Connection, node: Node, team: Team, type_: str, body: JsonValue) -> None:
+    """Sign an op and fold it in, inside an open transaction. One that everybody passes over does not go unnoticed."""
+    op = node.signer.append(db, type_, body)
+    outcome = fold.apply(db, team.view, op)
+    if outcome.subject:
+        problems.note(db, problems.Problem(outcome.subject, outcome.reason, node.me, op.seq, node.now()))
+
+
+def _build_name() -> str:
     """What this build calls itself to teammates."""
     try:
         return f"dmp {version('dmp-replica')}"

@@ -8,9 +8,9 @@ other implementations make ids at random, and for those nothing can be proved.
 import hashlib
 from typing import Final, Protocol
 
-from core.ids import Ulids
 from core.timestamp import milliseconds
 from crypto.canonical import JsonValue, canonical
+from replica.shared.ids import new_id
 
 _TAG: Final = b"dmp-revision-v1\n"
 _LAST_MS: Final = 2**48 - 1
@@ -52,4 +52,4 @@ def revision_id(doc: str, content: Content) -> str:
     }
     digest = hashlib.sha256(_TAG + canonical(said)).digest()
     at = min(max(milliseconds(content.created_at), 0), _LAST_MS)
-    return f"rev-{Ulids(lambda size: digest[:size]).after('', None, at).upper()}"
+    return new_id("rev-", lambda size: digest[:size], at)

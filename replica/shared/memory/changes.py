@@ -171,6 +171,6 @@ def _fields_of(changes: Iterable[Change], by: str) -> dict[str, JsonValue]:
 def _found(db: sqlite3.Connection, where: str, *given: str) -> list[Change]:
     rows = db.execute(f"SELECT {_COLUMNS} FROM memory_changes {where}", given)
     return [
-        Change(position, memory, scope, by, at, read_fields(fields, memory))
+        Change(position, memory, scope, by, at, read_fields(fields, f"the memory {memory}"))
         for position, memory, scope, by, at, fields in rows
     ]

@@ -5,15 +5,14 @@ gate ever leaves this replica. Functions that write assume an open transaction.
 """
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal, TypeAlias
 
-from core.errors import damaged
-from core.ids import Ulids
-from crypto.canonical import JsonError, JsonValue, canonical, parse
+from crypto.canonical import JsonValue, canonical
 from replica.shared.memory.entries import Decision, Decisions
+from replica.shared.memory.writes import read_fields
 
 Scope = Literal["personal", "project", "team"]
 Action = Literal["add", "supersede", "retire"]
@@ -60,11 +59,6 @@ _DECISIONS: Final = {
     State.REJECTED: Decision.REFUSED,
 }
 _COLUMNS: Final = "id, memory, action, scope, kind, author, made_at, state, gate, changes_json, replica, seq"
-
-
-def new_id(prefix: str, random: Callable[[int], bytes], now_ms: int) -> str:
-    """An id: a prefix and an uppercase ULID."""
-    return prefix + Ulids(random).after("", None, now_ms).upper()
 
 
 def add(db: sqlite3.Connection, proposal: Proposal) -> None:
@@ -180,10 +174,5 @@ def _proposal(
 
 
 def _changes(text: str, id_: str) -> Changes:
-    try:
-        value = parse(text).value
-    except JsonError:
-        value = None
-    if not isinstance(value, dict):
-        raise damaged(f"the proposal {id_}")
+    value = read_fields(text, f"the proposal {id_}")
     return {memory: fields for memory, fields in value.items() if isinstance(fields, dict)}

@@ -93,19 +93,28 @@ def all_writes(db: sqlite3.Connection) -> Iterator[tuple[str, list[Write]]]:
         yield memory, list(found)
 
 
-def read_fields(text: str, memory: str) -> dict[str, JsonValue]:
-    """Read fields as they are stored. Raises DmpError `unavailable` where the store is damaged."""
+def read_fields(text: str, of: str) -> dict[str, JsonValue]:
+    """Read fields as they are stored; `of` says whose they are.
+
+    Raises DmpError `unavailable` where the store is damaged.
+    """
     try:
         value = parse(text).value
     except JsonError:
         value = None
     if not isinstance(value, dict):
-        raise damaged(f"the memory {memory}")
+        raise damaged(of)
     return value
 
 
 def _write(row: tuple[str, int, int, str, int, str, str | None, str]) -> Write:
     memory, ms, counter, replica, seq, claim, by, fields = row
     return Write(
-        memory, replica, seq, Reading(ms, counter, replica), Trust(claim), by, read_fields(fields, memory)
+        memory,
+        replica,
+        seq,
+        Reading(ms, counter, replica),
+        Trust(claim),
+        by,
+        read_fields(fields, f"the memory {memory}"),
     )
