@@ -2,8 +2,19 @@
 
 from typing import Final
 
+from core.errors import invalid
+from crypto.keys import HANDLE
+
 SYSTEM_ADDRESS: Final = "agent:dispatch"
 """The system address every replica's host announces (2.3); another replica's is an ordinary agent here."""
+
+
+def check_handle(handle: str) -> None:
+    """Raise DmpError `invalid` on `handle` for what cannot be a person's name in a team."""
+    if HANDLE.fullmatch(handle) is None:
+        raise invalid(
+            "handle", "a handle is 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit"
+        )
 
 
 def never_federates(address: str) -> bool:

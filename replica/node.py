@@ -18,7 +18,8 @@ from core.errors import Code, DmpError
 from core.ids import Ulids
 from core.store import Observer, Store
 from core.timestamp import timestamp
-from crypto.keys import HANDLE, Secrets, mint_replica_id
+from crypto.keys import Secrets, mint_replica_id
+from replica.addresses import check_handle
 from replica.chain.signer import Signer
 from replica.home.directory import Directory
 from replica.home.dispatchers import LockedDispatchers
@@ -155,12 +156,7 @@ def make_identity(
 
     Raises DmpError `invalid` on `handle` or `device`.
     """
-    if HANDLE.fullmatch(handle) is None:
-        raise DmpError(
-            Code.INVALID,
-            "a handle is 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit",
-            "handle",
-        )
+    check_handle(handle)
     if not 1 <= len(device) <= 128 or not device.isprintable():
         raise DmpError(Code.INVALID, "a device name is 1 to 128 printable characters", "device")
     return Identity(mint_replica_id(handle, random), Secrets.generate(random), timestamp(wall()))

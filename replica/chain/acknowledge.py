@@ -17,7 +17,9 @@ from replica.records.meta import Meta, get
 from replica.team.roster import Team
 from transports.base import Line
 
-_MISSING: Final = "SELECT replica, min(seq) FROM missing JOIN ops USING (replica, seq) WHERE type != 'presence' GROUP BY replica"
+_MISSING: Final = """
+SELECT replica, min(seq) FROM missing JOIN ops USING (replica, seq) WHERE type != 'presence' GROUP BY replica
+"""
 
 
 def acks_to_publish(node: Node, team: Team) -> bytes | None:

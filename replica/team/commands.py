@@ -19,7 +19,6 @@ from crypto.invites import (
     public_of,
     recovery_code,
 )
-from crypto.keys import HANDLE
 from crypto.op import Op
 from crypto.roster.bodies import (
     Action,
@@ -36,6 +35,7 @@ from crypto.roster.bodies import (
 )
 from crypto.roster.founding import Founding
 from crypto.roster.view import Member
+from replica.addresses import check_handle
 from replica.chain.guard import own_head
 from replica.chain.pinning import follow
 from replica.node import Node
@@ -137,7 +137,7 @@ def invite(sync: SyncPass, handle: str, *, observer: bool = False) -> InviteCode
     Raises DmpError: `invalid` on `handle`, `forbidden` when this replica may not invite.
     """
     node = sync.node
-    _check_handle(handle)
+    check_handle(handle)
     again = _recent_invite(node, handle, observer=observer)
     seed = again or node.random(SEED_BYTES)
 
@@ -158,13 +158,6 @@ def invite(sync: SyncPass, handle: str, *, observer: bool = False) -> InviteCode
 
     sync.publish(say)
     return InviteCode(need_team(node.team).view.team_id, seed)
-
-
-def _check_handle(handle: str) -> None:
-    if HANDLE.fullmatch(handle) is None:
-        raise invalid(
-            "handle", "a handle is 1 to 64 of a-z, 0-9, '.', '_' and '-', starting with a letter or digit"
-        )
 
 
 def _recent_invite(node: Node, handle: str, *, observer: bool) -> bytes | None:
@@ -313,7 +306,7 @@ def set_hosts(sync: SyncPass, replica: str, add: Sequence[str] = (), drop: Seque
     """
     node = sync.node
     for handle in (*add, *drop):
-        _check_handle(handle)
+        check_handle(handle)
     both = sorted(set(add) & set(drop))
     if both:
         raise invalid("handle", f"{both[0]} cannot be added and dropped at once")
