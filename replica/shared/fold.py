@@ -38,7 +38,15 @@ HANDLERS: Final[dict[str, Handler]] = {
 }
 """By the type of an op, what folds it in. A type that is added is applied to the ops that were kept of it."""
 
-_TABLES: Final = ("run_claims", "devices", "task_origins", "folded", memory.TABLE, "doc_revisions", "doc_notes")
+_TABLES: Final = (
+    "run_claims",
+    "devices",
+    "task_origins",
+    "folded",
+    memory.TABLE,
+    "doc_revisions",
+    "doc_notes",
+)
 
 _LARGE: Final = frozenset(("doc",))
 """Types whose ops are too large to be read all at once, and need not be: each is kept by itself, in any order."""
