@@ -52,6 +52,8 @@ class Store:
                 Path(path).chmod(0o600)
             _write_ahead(db)
             db.execute("PRAGMA synchronous = FULL")
+            # What a savepoint may have to put back would else go to a file, page by page.
+            db.execute("PRAGMA temp_store = MEMORY")
             db.execute("PRAGMA foreign_keys = ON")
             store._migrate(migrations)
         except (OSError, sqlite3.DatabaseError) as error:

@@ -175,11 +175,11 @@ class PersonHost:
         self._attached(session).notify(message)
 
     def notify_human(self, human: str, message: Message) -> None:
-        if human != self.person:
-            return  # a teammate hears of mail on a machine of their own
         config = self.config
         if config.notify_command is None and not config.notify_desktop:
             return
+        if human != self.person:
+            return  # a teammate hears of mail on a machine of their own
         if config.notify_command is not None:
             self._programs().notify(config.notify_command, message, self.remote_handle(message))
         if config.notify_desktop:
