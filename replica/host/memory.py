@@ -198,11 +198,11 @@ def share(node: Node, sender: Sender, memory: str) -> Kept:
     or a session, and on `refs[i]` as `put`.
     """
     _need_person(sender)
-    kept = need(node, memory)
-    if kept.scope == "team":
-        raise conflict("ID", "that is one of the team's already")
-    _check_may_leave(node, kept.entry.values, sender.address)
     with node.store.transaction(CommitPoint.MEMORY) as db:
+        kept = need(node, memory)  # as nobody else can change it any more before it is the team's
+        if kept.scope == "team":
+            raise conflict("ID", "that is one of the team's already")
+        _check_may_leave(node, kept.entry.values, sender.address)
         here.forget(db, memory)
         wished = decided(node, {memory: kept.entry.values}, sender.address, sender.address)
         here.record(db, "team", wished, by=sender.address, now=node.now())

@@ -10,6 +10,7 @@ from replica.chain.quotas import Quotas
 from replica.host import memory, memory_gates
 from replica.host.config import Config, MemoryPolicy
 from replica.host.principals import sender
+from replica.node import Node
 from replica.shared.fold import HANDLERS
 from replica.shared.memory.proposals import Proposal
 from replica.team import commands
@@ -343,6 +344,21 @@ def test_what_was_proposed_before_an_entry_was_shared_is_published_once_approved
     for machine in (ada, bob):
         assert seen(machine, name) == ("Tabs", "With tabs.", "confirmed")
         assert not kept(machine, name).waiting
+
+
+def test_an_entry_is_shared_as_it_is_when_that_is_written(w: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    ada = w.machine("ada")
+    name = put(ada, "project")
+    need = memory.need
+
+    def inside(node: Node, named: str) -> memory.Kept:
+        read_in.append(node.store.db.in_transaction)
+        return need(node, named)
+
+    read_in: list[bool] = []
+    monkeypatch.setattr(memory, "need", inside)
+    memory.share(ada.node, sender(ada.node, None), name)
+    assert read_in[0], "what another process writes between reading and sharing would be lost"
 
 
 def test_a_teammate_who_learns_the_id_of_an_entry_that_is_not_shared_gets_nothing_of_it(w: World) -> None:
