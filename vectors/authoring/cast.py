@@ -24,7 +24,6 @@ DELL_2: Final = "run:r-de11d2"
 DELL_3: Final = "run:r-de11d3"
 FERN: Final = "task:t-fe2afe"
 FERN_1: Final = "run:r-fe2af1"
-FERN_2: Final = "run:r-fe2af2"
 AUX: Final = "run:r-a0a0a0"
 
 DECIDER: Final = who(NORA, decides=True)
