@@ -126,7 +126,10 @@ def edit(cli: Cli, named: str, summary: str) -> None:
             )
         head = document.heads[0].id
         text = _edited(cli, find_text(node, document, head))
-        done = documents.put(node, node.address, document.id, Text(text, None, summary), head, "edit")
+        try:
+            done = documents.put(node, node.address, document.id, Text(text, None, summary), head, "edit")
+        except DmpError as error:
+            raise _kept(node, document, text, [head], error, "put") from None
         _tell(cli, node, done, f"Put {document.name}: {done.revision}")
 
 
@@ -187,7 +190,7 @@ def merge(
             done = documents.merge(node, document.id, Text(text, title, summary), seen)
         except DmpError as error:
             if error.field == "body" and file is None and take is None:
-                raise _kept(node, document, text, seen, error) from None
+                raise _kept(node, document, text, seen, error, "merge") from None
             raise
         _tell(cli, node, done, f"Merged {document.name}: {done.revision}")
 
@@ -345,15 +348,18 @@ def _edited(cli: Cli, text: str, *, keep: bool = False) -> str:
     return found
 
 
-def _kept(node: Node, document: Document, text: str, seen: list[str], error: DmpError) -> Failure:
-    """Keep a text that a person worked on, and say where."""
+def _kept(node: Node, document: Document, text: str, seen: list[str], error: DmpError, then: str) -> Failure:
+    """Keep a text that a person worked on, and say where, and by which command to go on."""
     handle, name = tempfile.mkstemp(prefix=f"{document.id}-", suffix=".md")
     with os.fdopen(handle, "wb") as file:
         file.write(text.encode())
     with node.store.transaction(CommitPoint.DOCUMENT) as db:
         doc_files.remember(db, Path(name), document.id, seen)
     return Failure(
-        "conflict", error.message, "body", hint=f"it is kept in {name}: go on there, and merge that file"
+        error.code.value,
+        error.message,
+        error.field,
+        hint=f"it is kept in {name}: go on there, and {then} that file",
     )
 
 

@@ -96,6 +96,18 @@ def test_an_editor_opens_on_what_conflicts_and_the_text_is_kept_where_marks_are_
     assert ada.json("doc", "show", "pruning")["revision"]["cause"] == "edit"
 
 
+def test_a_text_that_was_written_in_the_editor_and_is_refused_is_kept(tmp_path: Path, ada: Person) -> None:
+    ada.dmp("doc", "put", write(tmp_path, "pruning.md", "March\n"))
+    too_long = r"""sh -c 'head -c 800000 /dev/zero | tr "\0" x > "$0"'"""
+    refused = Editing(ada.handle, ada.root, ada.home, too_long, "").refused("doc", "edit", "pruning")
+    kept = Path(refused.partition("it is kept in ")[2].partition(":")[0])
+    assert kept.read_text() == "x" * 800_000
+    kept.write_text("x\n")
+    ada.dmp("doc", "put", str(kept))
+    kept.unlink()
+    assert ada.json("doc", "show", "pruning")["body"] == "x\n"
+
+
 class Editing(Person):
     """Somebody with an editor that changes a text by a command of sed."""
 
