@@ -376,10 +376,17 @@ def _tell(cli: Cli, node: Node, made: Made, done: str) -> None:
         cli.screen.document({"memory": entry_json(made), "proposal": None})
         return
     cli.screen.say(f"{done} {made.entry.id}, {trust_text(made)}.")
-    if made.waiting:
+    if made.waiting and _only_reads_along(node):
+        cli.screen.say("This machine only reads along in its team, so it stays here.")
+    elif made.waiting:
         cli.screen.say(
             "The next sync publishes it, in the clear: whoever can read the repository can read it."
         )
+
+
+def _only_reads_along(node: Node) -> bool:
+    member = None if node.team is None else node.team.view.members.get(node.me)
+    return member is not None and member.observer
 
 
 def _row(kept: Kept) -> list[str]:
