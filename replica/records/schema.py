@@ -429,6 +429,33 @@ ALTER TABLE forks ADD COLUMN end_seq INTEGER;
 ALTER TABLE forks ADD COLUMN end_hash TEXT;
 """
 
+_OPS_IN_ROWS = """
+-- Lines are long. In a table whose key is its tree each took a page of its own beside it, written with every op.
+CREATE TABLE ops_in_rows (
+    replica TEXT NOT NULL,
+    seq     INTEGER NOT NULL,
+    hash    TEXT NOT NULL,
+    prev    TEXT NOT NULL,
+    type    TEXT NOT NULL,
+    line    BLOB NOT NULL,
+    settled INTEGER NOT NULL,
+    PRIMARY KEY (replica, seq)
+) STRICT;
+INSERT INTO ops_in_rows (replica, seq, hash, prev, type, line, settled)
+    SELECT replica, seq, hash, prev, type, line, settled FROM ops ORDER BY replica, seq;
+DROP TABLE ops;  -- and its indexes and triggers with it
+ALTER TABLE ops_in_rows RENAME TO ops;
+CREATE INDEX ops_of_type ON ops (type, replica, seq);
+-- Hashes come in no order, so an index of them is best small: an op is found by the beginning of its `prev`.
+CREATE INDEX ops_by_prev ON ops (replica, substr(prev, 1, 16));
+CREATE TRIGGER roster_op_added AFTER INSERT ON ops WHEN NEW.type = 'roster' BEGIN
+    INSERT INTO roster_news (kind, what, replica, seq) VALUES ('op', NEW.hash, NEW.replica, NEW.seq);
+END;
+CREATE TRIGGER roster_op_gone AFTER DELETE ON ops WHEN OLD.type = 'roster' BEGIN
+    INSERT INTO roster_news (kind, what, replica) VALUES ('changed', OLD.hash, OLD.replica);
+END;
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     core.MAILBOXES,
     _FIRST,
@@ -443,4 +470,5 @@ MIGRATIONS: tuple[str, ...] = (
     _SETTLED_BY,
     _ROSTER_NEWS,
     _FORK_ENDS,
+    _OPS_IN_ROWS,
 )
