@@ -78,9 +78,7 @@ def test_hosts_and_an_observer_from_end_to_end(orchard: Town, ada: Person, bob: 
     assert thread["messages"][0]["message"]["body"] == "for carol"
     assert "[forbidden on to[0]]" in archive.refused("send", "human:ada", "x")
     assert "only reads along" in archive.refused("team", "role", bob.replica, "admin")
-    kept = archive.dmp(
-        "memory", "put", "Keep all", "--kind", "convention", "--scope", "team", "--body", "Of ours."
-    )
+    kept = archive.dmp("memory", "put", "Keep all", "Of ours.", "--scope", "team")
     assert "stays here" in kept
     assert "no more" in ada.dmp("team", "hosts", bob.replica, "--drop", "carol")
     refused = ada.refused("team", "observer", bob.replica, "--fingerprint", bob.fingerprint)
