@@ -25,12 +25,13 @@ UNION ALL SELECT 1, subject, field, value FROM registers WHERE kind = ?1
 ORDER BY 2, 3, 1
 """
 
-# Without being told to use the index, SQLite walks all of a kind.
+# Without being told to use the index, SQLite walks all of a kind; without the plus, it would put the value in the
+# place of the column everywhere, and walk all of a field.
 _WITH: Final = """
 SELECT subject FROM register_edits INDEXED BY register_edits_by_value
-    WHERE kind = ?1 AND field = ?2 AND substr(value, 1, 64) = substr(?3, 1, 64) AND value = ?3
+    WHERE kind = ?1 AND field = ?2 AND substr(value, 1, 64) = substr(?3, 1, 64) AND +value = ?3
 UNION SELECT subject FROM registers AS under INDEXED BY registers_by_value
-    WHERE kind = ?1 AND field = ?2 AND substr(value, 1, 64) = substr(?3, 1, 64) AND value = ?3
+    WHERE kind = ?1 AND field = ?2 AND substr(value, 1, 64) = substr(?3, 1, 64) AND +value = ?3
     AND NOT EXISTS (SELECT 1 FROM register_edits WHERE kind = ?1 AND subject = under.subject AND field = ?2)
 ORDER BY 1
 """
