@@ -238,7 +238,7 @@ def test_an_owner_who_cannot_be_told_keeps_nothing_from_happening(owner: str | N
     gate, bad = answered_gate(one)
     assert one.engine.recover().voided == 1
     assert one.engine.voided() == [bad]
-    assert [message.id for message in one.engine.thread(gate)] == [bad, gate]
+    assert [message.id for message in one.engine.thread(gate)] == [gate, bad]
 
 
 def test_a_host_that_fails_to_name_an_owner_keeps_nothing_from_happening(one: World) -> None:
