@@ -1,9 +1,12 @@
 """Team documents: revisions, their parents and their heads, and who may say what of a document (section F.7)."""
 
+import hashlib
 from typing import Any, Final
 
+import rfc8785
+
 from vectors.authoring.federation.author import CROCKFORD, START_MS, sha256
-from vectors.authoring.federation.teams import ADA, BOB, CY, OBI, Team, Teammate, sync
+from vectors.authoring.federation.teams import ADA, AT, BOB, CY, OBI, Team, Teammate, sync
 from vectors.authoring.kit import Expected, Json, ok, vector
 
 RUN: Final = "run:r-0dd001"
@@ -357,4 +360,56 @@ def malformed() -> list[Json]:
     ]
 
 
-VECTORS = [*revised(), *authored(), *accepted(), *named(), *removed(), *malformed()]
+def claimed_twice() -> list[Json]:
+    """Two revisions of one id, one of which that was made from; the other says that it is earlier."""
+    found = []
+    for id, title, parents in (
+        ("an-id-that-is-taken", "Of two revisions of one id the one is meant that it was made from", ()),
+        (
+            "an-id-that-is-taken-later",
+            "A revision that follows another keeps the id that it was made from",
+            (1,),
+        ),
+    ):
+        team = known() if parents else Team(BOB)
+        team.begin()
+        text = "# How we prune\n\nText 2.\n"
+        meant: Json = {
+            "author": "human:ada",
+            "cause": "edit" if parents else "create",
+            "title": "How we prune",
+        }
+        said = {
+            "doc": doc(),
+            "parents": [rev(each) for each in parents],
+            "hash": sha256(text.encode()),
+            "summary": "",
+            "createdAt": AT,
+            "task": None,
+            **meant,
+        }
+        made = made_id(said)
+        writes(team.cy, 3, *parents, id=made)
+        writes(team.ada, 2, *parents, id=made)
+        step = {"op": "document", "id": doc()}
+        found.append(
+            case(
+                id,
+                title,
+                team,
+                team.sync(left=[]),
+                ok(step, heads=[made], texts={made: text}),
+                level="SHOULD",
+            )
+        )
+    return found
+
+
+def made_id(said: Json) -> str:
+    """The id of a revision that is made from what it says."""
+    digest = hashlib.sha256(b"dmp-revision-v1\n" + rfc8785.dumps(said)).digest()
+    number = (START_MS << 80) | int.from_bytes(digest[:10], "big")
+    return "rev-" + "".join(CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
+
+
+VECTORS = [*revised(), *authored(), *accepted(), *named(), *removed(), *malformed(), *claimed_twice()]

@@ -8,6 +8,7 @@ from vectors.authoring.host_steps import delivery
 from vectors.authoring.kit import Expected, Json, ok, vector
 
 EVE: Final = "eve-0000000e"
+TASK: Final = "task:t-0ddba1"
 M1, M2, M3 = mid(1), mid(2), mid(3)
 NONE: Final[Json] = {"refused": []}
 
@@ -216,4 +217,55 @@ def stubs() -> list[Json]:
     ]
 
 
-VECTORS = [*rosters(), *chains()]
+def forks() -> list[Json]:
+    """Logs of a replica that signs two histories, read in the order in which each is told."""
+    found = []
+    for order, title in (
+        ("the-lower-first", "Of two roster ops after one op the one of the lower opHash counts"),
+        (
+            "the-lower-last",
+            "Of two roster ops after one op the one of the lower opHash counts where it comes last too",
+        ),
+    ):
+        team = Team(BOB, roles={CY: {"role": "admin"}})
+        team.mates[EVE], team.mates[DESK] = guest, spare = Teammate(team, EVE), Teammate(team, DESK)
+        for each in (guest, spare):
+            each.publish("key", body=each.key)
+        team.begin()
+        first = team.cy.admits(guest)
+        team.cy.entries.pop()
+        both = sorted((first, team.cy.admits(spare)), key=op_hash)
+        left = DESK if both[0] is first else EVE
+        lines = [line(each) for each in both]
+        if order == "the-lower-last":
+            lines.reverse()
+        found.append(
+            case(
+                f"forked-admissions-{order}",
+                title,
+                team,
+                sync({CY: lines[:1]}),
+                sync({CY: lines[1:]}),
+                roster(pending=[left]),
+            )
+        )
+    back = Team(BOB).begin()
+    kept = back.cy.task(TASK, title="Row 7")
+    back.cy.task(TASK, title="Row 8")
+    known = back.sync(left=[])
+    rival = back.cy.op(kept, "task", body={"task": "t-0ddba1", "kind": "remove"})
+    return [
+        *found,
+        case(
+            "a-fork-takes-back",
+            "What was accepted from a fork on is taken back, and what came before it stands",
+            back,
+            known,
+            ok({"op": "workItem", "id": "t-0ddba1"}, exists=True, fields={"title": "Row 8"}),
+            sync({CY: [line(rival)]}),
+            ok({"op": "workItem", "id": "t-0ddba1"}, exists=True, fields={"title": "Row 7"}),
+        ),
+    ]
+
+
+VECTORS = [*rosters(), *chains(), *forks()]

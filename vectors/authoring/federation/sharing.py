@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from vectors.authoring.federation.author import START_MS, line, op_hash, stub
-from vectors.authoring.federation.teams import ADA, BOB, CY, OBI, Team, Teammate, sync
+from vectors.authoring.federation.teams import ADA, BOB, CY, OBI, Team, Teammate, mid, sync
 from vectors.authoring.kit import Expected, Json, ok, vector
 
 TASK: Final = "task:t-0ddba1"
@@ -380,4 +380,79 @@ def sessions() -> list[Json]:
     ]
 
 
-VECTORS = [*merged(), *compared(), *removed(), *counting(), *agents(), *channels(), *sessions()]
+def proposed() -> list[Json]:
+    """Drafts that a gate asks the replica's person about, and what their decision tells the team."""
+    found = []
+    for id, title, before, choice, status, told in (
+        (
+            "a-draft-taken-on",
+            "A draft that its person takes on is ready for the team",
+            "draft",
+            "approve",
+            "ready",
+            1,
+        ),
+        (
+            "a-draft-declined",
+            "A draft that its person declines is dropped for the team",
+            "draft",
+            "decline",
+            "dropped",
+            1,
+        ),
+        (
+            "a-draft-no-more",
+            "A work item that is no draft any more stays where it is",
+            "working",
+            "approve",
+            "working",
+            0,
+        ),
+    ):
+        team = Team(BOB)
+        team.cy.task(TASK, title="Row 7", status=before)
+        team.begin()
+        body: Json = {"task": TASK.removeprefix("task:"), "kind": "put", "fields": {"status": status}}
+        found.append(
+            case(
+                id,
+                title,
+                team,
+                ok(_gate()),
+                ok(_answer(choice)),
+                is_now(title="Row 7", status=status),
+                team.sync(shared=[{"type": "task", "body": body}] * told),
+            )
+        )
+    return found
+
+
+def _gate() -> Json:
+    data = {
+        "type": "task-proposal",
+        "task": TASK.removeprefix("task:"),
+        "proposedBy": "human:cy",
+        "message": mid(1),
+    }
+    said = {
+        "to": ["human:bob"],
+        "kind": "question",
+        "body": "Take it on?",
+        "blocking": True,
+        "choices": ["approve", "decline"],
+        "data": data,
+    }
+    return {"op": "send", "as": {"address": "$system", "canDecide": True}, "input": said}
+
+
+def _answer(choice: str) -> Json:
+    given = {"body": "", "choice": choice}
+    return {
+        "op": "reply",
+        "as": {"address": "human:bob", "canDecide": True},
+        "message": "$s1",
+        "input": given,
+    }
+
+
+VECTORS = [*merged(), *compared(), *removed(), *counting(), *agents(), *channels(), *sessions(), *proposed()]
