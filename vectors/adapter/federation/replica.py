@@ -5,6 +5,7 @@ from random import Random
 
 from core.message import Standing
 from core.store.messages import set_standing
+from crypto.acks import read_acks
 from crypto.canonical import JsonValue
 from crypto.op import Op, Unreadable, read_entry, read_line
 from replica.chain.signer import next_place
@@ -100,6 +101,7 @@ class ReplicaSteps(Steps):
         ]
         return {
             **told(after, self._seal_privates),
+            "acknowledged": self._acknowledged(),
             "left": self._left(lanes),
             "parked": self._places("SELECT replica, seq FROM parked ORDER BY replica, seq"),
             "kept": self._places(
@@ -107,6 +109,12 @@ class ReplicaSteps(Steps):
                 "WHERE parked.replica = ops.replica AND parked.seq = ops.seq) ORDER BY replica, seq"
             ),
         }
+
+    def _acknowledged(self) -> Json:
+        """How far the replica's acknowledgements say that it holds each log, as they are on the far side."""
+        raw = self._remote.state().acks.get(self._node.me)
+        public = self._node.identity.secrets.signer.public
+        return {} if raw is None else {**read_acks(raw, replica=self._node.me, public=public).through}
 
     def _left(self, lanes: Mapping[str, Sequence[bytes]]) -> list[Json]:
         """The entries among these lines that are in no chain here, each once."""

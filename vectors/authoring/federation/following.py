@@ -195,6 +195,9 @@ def stubs() -> list[Json]:
     team = Team(BOB).begin()
     mail = team.cy.mail(team.bob, team.cy.message(1, "human:bob"))
     after = team.cy.mail(team.bob, team.cy.message(2, "human:bob"))
+    holding = Team(BOB).begin()
+    awaited = holding.cy.mail(holding.bob, holding.cy.message(1, "human:bob"))
+    last = holding.cy.mail(holding.bob, holding.cy.message(2, "human:bob"))
     others = Team(BOB).begin()
     aside = others.cy.mail(others.ada, others.cy.message(1, "human:ada"))
     mine = others.cy.mail(others.bob, others.cy.message(2, "human:bob"))
@@ -206,6 +209,13 @@ def stubs() -> list[Json]:
             sync({CY: [line(stub(mail)), line(after)]}, left=[]),
             sync({CY: [line(mail)]}, left=[]),
             **arrived(M1, M2),
+        ),
+        case(
+            "acknowledged-up-to-what-is-missing",
+            "A log is acknowledged up to the first mail that is missing of it, and to its end once that came",
+            holding,
+            sync({CY: [line(stub(awaited)), line(last)]}, acknowledged={CY: awaited["seq"] - 1}),
+            sync({CY: [line(awaited)]}, acknowledged={CY: last["seq"]}),
         ),
         case(
             "a-stub-for-others",
