@@ -27,11 +27,52 @@ WITHOUT: Final[Mapping[str, str]] = {
     "crypto/__init__.py": "no code",
     "crypto/roster/__init__.py": "names alone",
     "crypto/roster/notes.py": "what people are told, which no vector says",
+    "replica/__init__.py": "no code",
+    "replica/audit/": "what is found of chains that crypto judges, told to a person",
+    "replica/chain/__init__.py": "no code",
+    "replica/chain/withheld.py": "what people are told, which no vector says",
+    "replica/cli/": "what a person types and reads",
+    "replica/home/": "files and locks of one machine",
+    "replica/host/__init__.py": "no code",
+    "replica/host/attach.py": "a process that is a session, which no vector is",
+    "replica/host/config.py": "a file of one person's",
+    "replica/host/desktop.py": "a notice on one machine's screen",
+    "replica/host/doc_files.py": "files of one machine",
+    "replica/host/doc_text.py": "texts compared for a person, by git",
+    "replica/host/hooks.py": "programs of one machine, which no vector starts",
+    "replica/host/place.py": "what one machine has",
+    "replica/host/principals.py": "who may act on one machine, which a vector's steps say themselves",
+    "replica/host/programs.py": "programs of one machine, which no vector starts",
+    "replica/mail/__init__.py": "no code",
+    "replica/mail/newly_reading.py": "what people are told, which no vector says",
+    "replica/quoting.py": "what people are told, which no vector says",
+    "replica/records/__init__.py": "no code",
+    "replica/records/commits.py": "names alone",
+    "replica/records/link.py": "the address of a far side, of which a vector has one",
+    "replica/records/problems.py": "what people are told, which no vector says",
+    "replica/records/schema.py": "tables alone",
+    "replica/records/subjects.py": "what people are told, which no vector says",
+    "replica/shared/__init__.py": "no code",
+    "replica/shared/docs/__init__.py": "no code",
+    "replica/shared/ids.py": "ids are made at random",
+    "replica/shared/memory/__init__.py": "no code",
+    "replica/team/__init__.py": "no code",
 }
-"""The files in which no fault is planted, and why."""
+"""The files in which no fault is planted, and why; a folder stands for all in it."""
 
-WHOLE: Final = ("core", "crypto")
-"""The packages of which every file with a rule has a fault."""
+UNCAUGHT: Final[Mapping[str, str]] = {
+    "replica/host/doc_proposals.py": "no step of a vector changes a document here",
+    "replica/host/documents.py": "no step of a vector changes a document here",
+    "replica/host/expiry.py": "no step of a vector lets gates expire",
+    "replica/host/memory_effects.py": "a vector cannot name the gate that a pass raises",
+    "replica/host/memory_merging.py": "no step of a vector writes to memory here",
+    "replica/team/recovery.py": "no step of a vector recovers, and simulated teams sign it themselves",
+    "replica/team/trust.py": "no step of a vector trusts a founder, and in a simulated team nobody does",
+}
+"""Files that have a rule and no fault, since nothing here would catch one; tests of their own show their rules."""
+
+WHOLE: Final = ("core", "crypto", "replica")
+"""The packages of which every other file has a fault."""
 
 
 def test_something_catches_each_fault() -> None:
@@ -66,9 +107,15 @@ def test_what_catches_faults_passes_without_them() -> None:
 @pytest.mark.parametrize("package", WHOLE)
 def test_every_file_with_a_rule_has_a_fault(package: str) -> None:
     files = {str(path.relative_to(ROOT)) for path in (ROOT / package).rglob("*.py")}
-    without = {file for file in WITHOUT if file.startswith(f"{package}/")}
+    named = {name for name in (*WITHOUT, *UNCAUGHT) if name.startswith(f"{package}/")}
+    without = {file for file in files if any(_is_in(file, name) for name in named)}
     assert {fault.file for fault in FAULTS if fault.file.startswith(f"{package}/")} == files - without
-    assert without <= files
+    assert [name for name in named if not any(_is_in(file, name) for file in files)] == []
+
+
+def _is_in(file: str, name: str) -> bool:
+    """Whether a file is the one of a name, or in the folder of it."""
+    return file.startswith(name) if name.endswith("/") else file == name
 
 
 def test_faults_are_told_apart() -> None:
