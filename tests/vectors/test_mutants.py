@@ -63,7 +63,6 @@ WITHOUT: Final[Mapping[str, str]] = {
 UNCAUGHT: Final[Mapping[str, str]] = {
     "replica/host/doc_proposals.py": "no step of a vector changes a document here",
     "replica/host/documents.py": "no step of a vector changes a document here",
-    "replica/host/expiry.py": "no step of a vector lets gates expire",
     "replica/host/memory_effects.py": "a vector cannot name the gate that a pass raises",
     "replica/host/memory_merging.py": "no step of a vector writes to memory here",
     "replica/team/recovery.py": "no step of a vector recovers, and simulated teams sign it themselves",

@@ -71,6 +71,10 @@ class ReplicaSteps(Steps):
         op = step.text("op")
         if op == "sync":
             return self._sync(lanes_of(step))
+        if op == "recover":
+            done = super().do(number, step)
+            self._node.take_up()
+            return done
         if op in state.STEPS:
             return state.STEPS[op](self._node, step)
         return super().do(number, step)

@@ -455,4 +455,62 @@ def _answer(choice: str) -> Json:
     }
 
 
-VECTORS = [*merged(), *compared(), *removed(), *counting(), *agents(), *channels(), *sessions(), *proposed()]
+def expired() -> list[Json]:
+    """A scope gate of a session that nobody decides."""
+    found = []
+    for id, title, waited, left in (
+        (
+            "a-scope-gate-in-time",
+            "A scope gate waits for its answer for less than half an hour",
+            28 * 60_000,
+            ["$s2"],
+        ),
+        (
+            "a-scope-gate-too-late",
+            "A scope gate that nobody decides is denied before its session stops waiting",
+            30 * 60_000,
+            [],
+        ),
+    ):
+        team = Team(BOB)
+        team.ada.task(TASK, title="Row 7", status="ready")
+        team.begin()
+        data = {"type": "scope", "paths": ["docs/plan.md"], "reason": "The plan needs a new page."}
+        said = {
+            "to": ["human:bob"],
+            "kind": "question",
+            "body": "May I?",
+            "blocking": True,
+            "choices": ["grant", "deny"],
+            "data": data,
+        }
+        found.append(
+            vector(
+                f"shared.{id}",
+                title,
+                (
+                    {"op": "world", "change": {"startSession": {"session": RUN, "workItem": TASK}}},
+                    {"ok": True},
+                ),
+                ok({"op": "send", "as": {"address": RUN, "canDecide": False}, "input": said}),
+                ({"op": "world", "change": {"advanceMs": waited}}, {"ok": True}),
+                ok({"op": "recover"}),
+                ok({"op": "openBlocking"}, messages=left),
+                sections=("C.3",),
+                given=team.given,
+            )
+        )
+    return found
+
+
+VECTORS = [
+    *merged(),
+    *compared(),
+    *removed(),
+    *counting(),
+    *agents(),
+    *channels(),
+    *sessions(),
+    *proposed(),
+    *expired(),
+]
