@@ -5,7 +5,7 @@ from random import Random
 
 from crypto.canonical import JsonValue
 from crypto.clock import Reading
-from crypto.op import Op, make_op, read_entry, to_line
+from crypto.op import Op, OpError, make_op, read_entry, to_line
 from replica.node import make_identity
 from replica.team import commands
 from tests.simulation.machine import SimMachine, new_machine
@@ -30,6 +30,7 @@ def _invite(stage: Stage, machine: SimMachine, random: Random) -> None:
         raise NothingError
     try:
         commands.join(stage.pass_of(thief, random), random.choice(codes))
+        stage.thieves[thief.me] = thief.identity
     finally:
         thief.store.close()
 
@@ -107,6 +108,15 @@ def _roll_back(stage: Stage, machine: SimMachine, random: Random) -> None:
     side.roll_back(random.randrange(1, 6))
 
 
+def _read(line: bytes) -> Op | None:
+    """The op of a line; None for a stub, and for what somebody damaged before."""
+    try:
+        entry = read_entry(line)
+    except OpError:
+        return None
+    return entry if isinstance(entry, Op) else None
+
+
 @act("hostile: rewrite a lane", WEIGHT)
 def _rewrite(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Damage, drop, repeat or reorder lines of a lane, put stubs in their place, or junk between them."""
@@ -127,10 +137,8 @@ def _rewrite(stage: Stage, machine: SimMachine, random: Random) -> None:
             random.shuffle(lines)
         elif kind == 3:
             lines[at:at] = [b"{}", b"junk", lines[at], lines[at].replace(b'"seq":', b'"seq":9')]
-        else:
-            entry = read_entry(lines[at])
-            if isinstance(entry, Op) and entry.type in ("mail", "state"):
-                lines[at] = to_line(entry.stub())
+        elif (entry := _read(lines[at])) is not None and entry.type in ("mail", "state"):
+            lines[at] = to_line(entry.stub())
         return lines
 
     stage.network.remember(side)

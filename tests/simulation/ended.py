@@ -12,6 +12,7 @@ from crypto.lane import read_lane
 from crypto.op import ABSENT, Entry, Op, Unverified, read_entry, read_value
 from crypto.roster.view import View
 from crypto.sealing import SealError, open_sealed, open_with_key
+from replica.home.keyfile import Identity
 from replica.mail.payloads import MailPayload, parse_mail
 from replica.records import ops
 from tests.simulation.machine import SimMachine
@@ -37,6 +38,11 @@ class Ended:
     @property
     def by_id(self) -> dict[str, SimMachine]:
         return {each.me: each for each in self.stage.machines}
+
+    @property
+    def identities(self) -> dict[str, Identity]:
+        """Of all who can be in the team, those who came in by a stolen invite too."""
+        return {each.me: each.identity for each in self.stage.machines} | self.stage.thieves
 
     def counts(self, entry: Entry) -> bool:
         """Whether no cut and no fork touches an op, and its publisher is honest."""
@@ -88,15 +94,15 @@ def _pruned(stage: Stage, machine: SimMachine, shown: Sequence[Entry]) -> list[O
 def opened(ended: Ended, op: Op) -> JsonValue:
     """The payload of a sealed op, by the key of any reader whose secrets the simulation has."""
     for reader in op.to or ():
-        machine = ended.by_id.get(reader)
-        if machine is not None:
+        identity = ended.identities.get(reader)
+        if identity is not None:
             return open_sealed(
                 op.sealed,
                 replica=op.replica,
                 seq=op.seq,
                 type=op.type,
                 me=reader,
-                private=machine.identity.secrets.seal_private,
+                private=identity.secrets.seal_private,
             )
     raise SealError("nobody's")
 

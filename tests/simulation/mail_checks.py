@@ -140,7 +140,7 @@ def arrived_once(ended: Ended) -> None:
             if copy is None:
                 # The agents of a replica that left left with it, and nobody tells it that they are refused.
                 left = op.replica not in ended.view.members and message.sender.startswith("agent:")
-                if (message.id, reader) not in refused and not left and not _dropped(machine, op):
+                if (message.id, reader) not in refused and not left and not _dropped(ended, machine, op):
                     raise FoundError(
                         f"{message.id} ({message.kind} from {message.sender}) in op {op.seq} of {op.replica} "
                         f"is lost on its way to {reader}"
@@ -153,9 +153,14 @@ def arrived_once(ended: Ended) -> None:
             _delivered_once(ended, machine, op, payload)
 
 
-def _dropped(machine: SimMachine, op: Op) -> bool:
-    """Whether a machine says that it dropped something of an op's publisher, which it tells its owner alone."""
-    subjects = (f"speaks-for:{op.replica}", f"op:{op.replica}:{op.seq}")
+def _dropped(ended: Ended, machine: SimMachine, op: Op) -> bool:
+    """Whether a machine says that it dropped something of an op's publisher, which it tells its owner alone.
+
+    A machine that only reads along publishes no refusals: it notes them.
+    """
+    subjects = {f"speaks-for:{op.replica}", f"op:{op.replica}:{op.seq}"}
+    if ended.view.members[machine.me].observer:
+        subjects.add(f"mail-drop:{op.replica}")
     rows = machine.store.db.execute("SELECT subject FROM problems").fetchall()
     return any(row[0] in subjects for row in rows)
 

@@ -82,6 +82,8 @@ class Stage:
     """Invite codes that were handed out, and the recovery codes that people wrote down, the last one first."""
     dishonest: set[str] = field(default_factory=set)
     """Replicas that broke the rules: nothing is promised about what they say, nor to them."""
+    thieves: dict[str, Identity] = field(default_factory=dict)
+    """Who joined by an invite that was somebody else's, by replica."""
     left: dict[str, str] = field(default_factory=dict)
     """Messages that must never be anywhere but here, and where that is."""
     faults: Collection[Fault] = ()
