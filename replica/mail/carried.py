@@ -11,7 +11,8 @@ from typing import Final
 from core.errors import invalid
 from core.message import Message
 from crypto.encoding import unb64u
-from crypto.op import ABSENT, Op, Unreadable, breach, read_value, tampering
+from crypto.lane import verified_entries
+from crypto.op import ABSENT, Op, Unreadable, breach, read_value, tampering, to_line
 from crypto.sealing import CONTENT_KEY_BYTES, SealError, open_with_key
 from replica.mail.opened import Contents
 from replica.mail.payloads import MailPayload, MailTarget, parse_mail
@@ -23,6 +24,18 @@ FORWARD: Final = "forward"
 
 class UnreadError(Exception):
     """The op inside a forward has not been read from its own chain yet."""
+
+
+class UnverifiableError(Exception):
+    """The op inside a forward is not in the log of its origin, which was read past its place (9.G3).
+
+    `origin` is the replica whose key signed it, for its message `message`; None where no key of the team did.
+    """
+
+    def __init__(self, replica: str, message: str, origin: str | None) -> None:
+        super().__init__(f"unverifiable: the op handed on is not in the log of {replica}")
+        self.message = message
+        self.origin = origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +55,23 @@ class Carried:
 def carried(db: sqlite3.Connection, contents: Contents, team: Team, op: Op) -> Carried:
     """Read a mail op addressed to this replica.
 
-    Raises SealError and DmpError for what cannot be read or does not count, and UnreadError.
+    Raises SealError and DmpError for what cannot be read or does not count, UnreadError and UnverifiableError.
     """
     said = contents.mail(op)
     if isinstance(said, MailPayload):
         return Carried(op, said.message, said.targets)
-    inner = _inner(db, team, op)
+    inner = _inner(op)
     key = unb64u(said.key, CONTENT_KEY_BYTES)
     content = open_with_key(inner.sealed, key, replica=inner.replica, seq=inner.seq, type=inner.type)
     payload = parse_mail(content, origin=inner.replica, received_at=contents.node.now())
     if all(each.recipient != said.target for each in payload.targets):
         raise invalid("target", "a forward is for one of the targets of what it hands on")
+    _need_in_its_log(db, team, inner, payload.message)
     return Carried(inner, payload.message, payload.targets, op.replica, said.target)
 
 
-def _inner(db: sqlite3.Connection, team: Team, op: Op) -> Op:
-    """The op inside a forward, which must be one this replica has verified."""
+def _inner(op: Op) -> Op:
+    """The op inside a forward."""
     if op.to is None or len(op.to) != 1:
         raise invalid("to", "a forward is for one replica")
     body = op.body if isinstance(op.body, dict) else {}
@@ -66,17 +80,25 @@ def _inner(db: sqlite3.Connection, team: Team, op: Op) -> Op:
         raise invalid(FORWARD, "a forward hands on a whole mail op that is none itself")
     if read.pruned or tampering(read) is not None or breach(read) is not None:
         raise SealError("the op handed on is not whole")
-    known = ops.hash_at(db, read.replica, read.seq)
-    if known is None:
-        position = ops.position(db, read.replica)
-        head = None if position is None else position.cursor.head
-        if head is None or head.seq < read.seq:
-            raise UnreadError
-    if known != read.hash:
-        raise invalid(FORWARD, f"the op handed on is not in the log of {read.replica}")
-    held = team.view.members.get(read.replica) or team.view.revoked.get(read.replica)
-    if held is None or held.observer or not team.view.standing(read.replica, read.seq):
-        raise invalid(FORWARD, f"what {read.replica} published there does not count")
     entry = read.entry()
     assert isinstance(entry, Op)
     return entry
+
+
+def _need_in_its_log(db: sqlite3.Connection, team: Team, inner: Op, message: Message) -> None:
+    """Believe what is handed on only where this replica has verified that very op, and it counts."""
+    replica, seq = inner.replica, inner.seq
+    known = ops.hash_at(db, replica, seq)
+    if known is None:
+        position = ops.position(db, replica)
+        head = None if position is None else position.cursor.head
+        if head is None or head.seq < seq:
+            raise UnreadError
+    held = team.view.members.get(replica) or team.view.revoked.get(replica)
+    counts = held is not None and not held.observer and team.view.standing(replica, seq)
+    if known != inner.hash:
+        key = team.keys.get(replica)
+        signed = key is not None and any(verified_entries(replica, [to_line(inner)], key.sign_key))
+        raise UnverifiableError(replica, message.id, replica if counts and signed else None)
+    if not counts:
+        raise invalid(FORWARD, f"what {replica} published there does not count")

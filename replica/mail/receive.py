@@ -28,7 +28,7 @@ from crypto.sealing import SealError
 from replica.addresses import SYSTEM_ADDRESS, never_federates
 from replica.chain.outcome import Outcome
 from replica.chain.quotas import take_from_quota
-from replica.mail.carried import Carried, UnreadError, carried
+from replica.mail.carried import Carried, UnreadError, UnverifiableError, carried
 from replica.mail.local_only import refuse_local_only
 from replica.mail.notices import Announcement, announce
 from replica.mail.opened import Contents
@@ -71,6 +71,8 @@ class Receiver:
             return Outcome.parked(
                 subjects.OP.of(op.replica, op.seq), "hands on an op that has not arrived; kept", again=False
             )
+        except UnverifiableError as error:
+            return self._unverifiable(db, op, error)
         except (SealError, DmpError, ValueError) as error:
             return Outcome.dropped(subjects.MALFORMED.of(op.replica), f"mail that cannot be read: {error}")
         message, origin = mail.message, mail.op.replica
@@ -103,6 +105,13 @@ class Receiver:
             if isinstance(error, CollisionError):
                 return self._collision(db, mail, error)
             return Outcome.refused(subjects.MAIL_DROP.of(origin), str(error), message.id, origin)
+
+    def _unverifiable(self, db: sqlite3.Connection, op: Op, error: UnverifiableError) -> Outcome:
+        """Refuse what is handed on and is in no log; its origin hears of it, but not of a message that is here."""
+        subject = subjects.MAIL_DROP.of(op.replica)
+        if error.origin is None or message_by_id(db, error.message) is not None:
+            return Outcome.dropped(subject, str(error))
+        return Outcome.refused(subject, str(error), error.message, error.origin)
 
     def _clock(self, op: Op, mail: Carried) -> Outcome | None:
         """A message's clock may lead neither its op's nor this machine's by more than the lead allowed."""

@@ -1,5 +1,7 @@
 """Mail that waits for a work item follows it to where its session lives (federation wire 9.D6, 9.E6, 9.G)."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.message import Message, State
@@ -9,6 +11,8 @@ from crypto.encoding import b64u
 from crypto.op import Op, to_line
 from crypto.sealing import unwrap_key
 from replica.mail import hand_on
+from replica.mail.opened import Contents
+from replica.mail.payloads import Refusal
 from replica.records import remote
 from replica.records.commits import CommitPoint
 from replica.team import commands
@@ -192,21 +196,51 @@ def test_what_was_handed_on_and_is_handed_back_is_held_once(team: list[Machine])
     assert bob.count("parked") == 0
 
 
-def test_a_forward_of_what_no_log_holds_is_dropped(team: list[Machine]) -> None:
-    """Only the origin's own log says what it published: a forger cannot hand on what it made itself."""
+def elsewhere(forger: Forger, at: Machine) -> Op:
+    """Mail for the work item in an op that the forger's machine never published, in place of one that it did."""
+    forger.seq -= 1
+    payload = forger.payload(at, to=[TASK])
+    payload["targets"] = [{"recipient": TASK, "via": "direct", "homes": [at.me]}]
+    return forger.op("mail", payload=payload, to=(at,))
+
+
+def refusals(machine: Machine, to: Machine) -> list[tuple[str, str]]:
+    """The messages that a machine told another it refused, with the reasons."""
+    said = [
+        op for op in machine.chain() if isinstance(op, Op) and op.type == "state" and to.me in (op.to or ())
+    ]
+    entries = [entry for op in said for entry in Contents(to.node).state(op)]
+    return [(each.message, each.reason) for each in entries if isinstance(each, Refusal)]
+
+
+def test_a_forward_of_what_no_log_holds_is_refused_as_unverifiable_and_its_origin_told(
+    team: list[Machine],
+) -> None:
+    """Only the origin's own log says what it published: a key that signed elsewhere too is not enough (9.G3)."""
     ada, bob, cy = team
     begin(cy)
     exchange(*team)
-    rewritten = Forger(ada)
-    rewritten.seq -= 1
-    payload = rewritten.payload(bob, to=[TASK])
-    payload["targets"] = [{"recipient": TASK, "via": "direct", "homes": [bob.me]}]
-    forged = rewritten.op("mail", payload=payload, to=(bob,))
+    forged = elsewhere(Forger(ada), bob)
     forger = Forger(bob)
     forger.publish(forward(forger, cy, forged))
     cy.sync()
-    assert held(cy) == []
-    assert f"malformed:{bob.me}" in cy.problems()
+    reason = f"unverifiable: the op handed on is not in the log of {ada.me}"
+    assert (held(cy), cy.problems()[f"mail-drop:{bob.me}"]) == ([], reason)
+    assert refusals(cy, ada) == [(f"m-forged-{forged.seq}", reason)]
+
+
+def test_a_forward_of_what_its_origin_did_not_sign_is_dropped_and_nobody_is_told(team: list[Machine]) -> None:
+    """No member can have another refuse what a third one sends by handing on what it made up itself."""
+    ada, bob, cy = team
+    begin(cy)
+    exchange(*team)
+    forged = elsewhere(Forger(ada), bob)
+    forged = replace(forged, sig=elsewhere(Forger(bob), bob).sig)
+    forger = Forger(bob)
+    forger.publish(forward(forger, cy, forged))
+    cy.sync()
+    assert (held(cy), refusals(cy, ada), refusals(cy, bob)) == ([], [], [])
+    assert cy.problems()[f"mail-drop:{bob.me}"].startswith("unverifiable: ")
 
 
 def test_a_forward_waits_for_the_op_it_hands_on(team: list[Machine]) -> None:
