@@ -253,8 +253,10 @@ def forwards() -> list[Json]:
         ),
         taken(forged)(
             "a-forward-of-an-op-in-no-log",
-            "Mail handed on that the log of its origin does not hold is dropped",
-            forged.sync(parked=[], reported=[]),
+            "Mail handed on that the log of its origin does not hold is refused",
+            forged.sync(
+                parked=[], reported=[], refused=[{"to": [ADA], "message": M1, "code": "unverifiable"}]
+            ),
             comes=False,
         ),
         taken(wrong)(
