@@ -45,3 +45,4 @@ mutants: setup
 lock:
 	pip-compile --quiet --extra dev --generate-hashes --allow-unsafe --strip-extras \
 		--no-emit-index-url --no-emit-trusted-host --no-emit-options --output-file requirements.lock pyproject.toml
+	rm -rf dmp_replica.egg-info

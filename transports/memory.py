@@ -12,6 +12,8 @@ from typing import Final
 
 from transports.base import PASS_BYTES, Behind, Line, Pull, PullReport, Skipped, Unreachable
 from transports.lines import JunkError, is_blank, seq_of
+from transports.opening import Kind, Opening
+from transports.remotes import RemoteError, Source
 
 _NO_SEQ: Final = -1
 
@@ -181,3 +183,25 @@ class MemoryTransport:
         for at, reason in lane.junk.items():
             if at < length:
                 report.skipped.append(Skipped(replica, replica, at + 1, 1, reason))
+
+
+_SHARED: Final[dict[str, MemoryRemote]] = {}
+
+
+def shared(name: str) -> MemoryRemote:
+    """Return the remote of this process at the address `memory:name`."""
+    return _SHARED.setdefault(name, MemoryRemote(name))
+
+
+def _read(text: str, source: Source) -> str:  # noqa: ARG001 - only what was typed comes here
+    scheme, _, name = text.partition(":")
+    if scheme.lower() != "memory" or not name or name.startswith("/"):
+        raise RemoteError(f"an address in memory is memory:NAME, not {text}")
+    return f"memory:{name}"
+
+
+def _open(opening: Opening) -> MemoryTransport:
+    return MemoryTransport(shared(opening.address.partition(":")[2]))
+
+
+KIND: Final = Kind(_read, _open)

@@ -73,18 +73,23 @@ def parse_remote(text: str, source: Source, base: Path | None = None) -> Remote:
 
     A relative path is taken from `base`, the working directory by default. Raises RemoteError.
     """
-    if not text or text != text.strip() or _CONTROL.search(text):
-        raise RemoteError("an address is one line of text in UTF-8, without spaces around it")
-    if text.startswith("-"):
-        raise RemoteError(f"an address cannot begin with '-': {redact(text)}")
-    if _HELPER.match(text):
-        raise RemoteError(f"addresses that run a helper program are never used: {redact(text)}")
+    check_text(text)
     scheme, remote = _read(text, base)
     if source is Source.NAMED and scheme not in _NAMED:
         raise RemoteError(f"an invite or the roster may only name an https or ssh remote, not {redact(text)}")
     if source is Source.NAMED and redact(text) != text:
         raise RemoteError("an invite or the roster may not name a remote with credentials in its address")
     return remote
+
+
+def check_text(text: str) -> None:
+    """Refuse what is no address of any kind, whoever it came from. Raises RemoteError."""
+    if not text or text != text.strip() or _CONTROL.search(text):
+        raise RemoteError("an address is one line of text in UTF-8, without spaces around it")
+    if text.startswith("-"):
+        raise RemoteError(f"an address cannot begin with '-': {redact(text)}")
+    if _HELPER.match(text):
+        raise RemoteError(f"addresses that run a helper program are never used: {redact(text)}")
 
 
 def check_branch(name: str) -> str:
