@@ -18,6 +18,7 @@ from replica.chain.apply import Applier
 from replica.chain.guard import check_chain, pause_reason, remember_signing
 from replica.chain.publish import already_there, mark_published, unpublished_lines, withdraw_from_leavers
 from replica.chain.sign import sign_outbox
+from replica.chain.unacknowledged import note_unacknowledged
 from replica.chain.verify import Verifier
 from replica.chain.withheld import note_withheld
 from replica.host.memory_gates import judge
@@ -148,9 +149,9 @@ class SyncPass:
         verifier = Verifier(store, node.me, node.reader, self.asked)
         pull = self.transport.pull(verifier.marks(whole=whole))
         verified = verifier.verify(pull, node.wall())
-        team = node.team
+        team, shown = node.team, set[str]()
         if team is not None:
-            keep_acks(node, team, self.transport.acks(team.view.members.keys()))
+            shown = keep_acks(node, team, self.transport.acks(team.view.members.keys()))
             make_firm(node, team)
             note_new_readers(node, team)
         self.step("applying")
@@ -158,6 +159,8 @@ class SyncPass:
         report.applied += applied.applied
         report.refused += applied.refused
         report.more = pull.report.more or applied.more
+        if team is not None:
+            note_unacknowledged(node, team, shown)
         note_skipped(node, team, pull.report.skipped)
         if not pull.report.more:
             note_withheld(node, verified)

@@ -43,8 +43,11 @@ def published_text(acks: bytes) -> str:
     return json.dumps(json.loads(acks)["through"], sort_keys=True)
 
 
-def keep_acks(node: Node, team: Team, lines: Iterable[Line]) -> None:
-    """Keep what teammates acknowledge, while they are in the team; what their key did not sign is passed over."""
+def keep_acks(node: Node, team: Team, lines: Iterable[Line]) -> set[str]:
+    """Keep what teammates acknowledge, while they are in the team; what their key did not sign is passed over.
+
+    Returns those whose acknowledgements were there.
+    """
     fresh: list[tuple[str, str, int]] = []
     for line in lines:
         key = team.keys.get(line.replica)
@@ -55,6 +58,7 @@ def keep_acks(node: Node, team: Team, lines: Iterable[Line]) -> None:
         except AcksError:
             continue
         fresh.append((line.replica, json.dumps(dict(acks.through)), acks.through.get(node.me, 0)))
+    shown = {replica for replica, *_ in fresh}
     known = dict(node.store.db.execute("SELECT replica, through_json FROM acks"))
     fresh = [row for row in fresh if known.get(row[0]) != row[1]]
     left = [(replica,) for replica in known if replica not in team.view.members]
@@ -67,3 +71,4 @@ def keep_acks(node: Node, team: Team, lines: Iterable[Line]) -> None:
                 "own_through = excluded.own_through",
                 fresh,
             )
+    return shown

@@ -39,7 +39,7 @@ def check_own_lane(
     Reads from the first op that some teammate still has to acknowledge, so that one damaged on its way is
     published again; from the start with `whole`, and when not even the published head is there.
     """
-    published = _published_head(db, identity.replica)
+    published = published_head(db, identity.replica)
     since = 0 if whole else _first_to_compare(db, published)
     report = _compare(db, identity, transport.lane(identity.replica, since), since, published)
     if report.stranger is not None or not since or published not in report.lacking:
@@ -57,7 +57,7 @@ def stop_text(stranger: Entry) -> str:
     )
 
 
-def _published_head(db: sqlite3.Connection, replica: str) -> int:
+def published_head(db: sqlite3.Connection, replica: str) -> int:
     """The highest own seq some transport has taken; 0 when none."""
     (seq,) = db.execute(
         "SELECT coalesce(max(seq), 0) FROM ops WHERE replica = ? "

@@ -16,6 +16,9 @@ from replica.chain.quotas import Quotas
 
 Policy = Literal["ask", "allow"]
 
+UNACKNOWLEDGED_HOURS: Final = 24
+"""Machines of people who work by day publish on the day after, whatever the hour."""
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryPolicy:
@@ -30,7 +33,11 @@ class MemoryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The settings. Commands are lines for the shell; `fault` says why the file counts for nothing."""
+    """The settings. Commands are lines for the shell; `fault` says why the file counts for nothing.
+
+    `unacknowledged_hours` is how long a teammate's machine that publishes may go on not to acknowledge this replica's
+    ops before its owner is told; None for ever.
+    """
 
     notify_command: str | None = None
     notify_desktop: bool = False
@@ -40,6 +47,7 @@ class Config:
     limits: Limits = field(default_factory=Limits)
     quotas: Quotas = field(default_factory=Quotas)
     memory: MemoryPolicy = field(default_factory=MemoryPolicy)
+    unacknowledged_hours: int | None = UNACKNOWLEDGED_HOURS
     fault: str | None = None
 
 
@@ -63,8 +71,10 @@ _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
         "memories_per_hour",
         "documents_per_hour",
     ),
+    "problems": ("unacknowledged_hours",),
 }
 _OFF: Final = "off"
+_MAY_BE_OFF: Final = ("quotas", "problems")
 
 
 def read_config(path: Path) -> Config:
@@ -129,13 +139,14 @@ def _config(content: Mapping[str, Any]) -> Config:
             ),
         ),
         quotas=Quotas(
-            mail=_quota(content, "mail_per_hour", quotas.mail),
-            state=_quota(content, "state_per_hour", quotas.state),
-            recipients=_quota(content, "recipients_per_hour", quotas.recipients),
-            shared=_quota(content, "shared_per_hour", quotas.shared),
-            memories=_quota(content, "memories_per_hour", quotas.memories),
-            documents=_quota(content, "documents_per_hour", quotas.documents),
+            mail=_or_off(content, "quotas", "mail_per_hour", quotas.mail),
+            state=_or_off(content, "quotas", "state_per_hour", quotas.state),
+            recipients=_or_off(content, "quotas", "recipients_per_hour", quotas.recipients),
+            shared=_or_off(content, "quotas", "shared_per_hour", quotas.shared),
+            memories=_or_off(content, "quotas", "memories_per_hour", quotas.memories),
+            documents=_or_off(content, "quotas", "documents_per_hour", quotas.documents),
         ),
+        unacknowledged_hours=_or_off(content, "problems", "unacknowledged_hours", UNACKNOWLEDGED_HOURS),
     )
 
 
@@ -167,13 +178,13 @@ def _policy(content: Mapping[str, Any], table: str, key: str) -> Policy:
 def _count(content: Mapping[str, Any], table: str, key: str, default: int | None) -> int:
     value = _get(content, table, key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST:
-        or_off = f', or "{_OFF}"' if table == "quotas" else ""
+        or_off = f', or "{_OFF}"' if table in _MAY_BE_OFF else ""
         raise _Fault(f"{table}.{key} must be a whole number from 1 to {_MOST}{or_off}")
     return value
 
 
-def _quota(content: Mapping[str, Any], key: str, default: int | None) -> int | None:
-    return None if _get(content, "quotas", key, default) == _OFF else _count(content, "quotas", key, default)
+def _or_off(content: Mapping[str, Any], table: str, key: str, default: int | None) -> int | None:
+    return None if _get(content, table, key, default) == _OFF else _count(content, table, key, default)
 
 
 def _shown(name: str) -> str:

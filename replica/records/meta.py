@@ -22,6 +22,9 @@ class Meta(StrEnum):
     INVITED_TEAM = "invited-team"  # the team id of the invite in hand: only that founding is followed
     TIP = "tip"  # the transport's tip after a pass that left nothing waiting
     ACKS = "acks"  # the acknowledgements last published, as JSON
+    UNACKNOWLEDGED = (
+        "unacknowledged"  # by replica: the own op its acknowledgement is waited for, and since when, as JSON
+    )
     STOPPED = "stopped"  # why this replica signs nothing ever again
     PAUSED = "paused"  # why this replica signs nothing until its owner says so
     RESUMED_AT = "resumed-at"  # the highest own seq others spoke of when its owner said so

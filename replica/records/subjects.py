@@ -52,6 +52,14 @@ WITHHELD: Final = Kind(
     "set back. Where the word is false, ask whoever gave it",
     clears=True,
 )
+UNACKNOWLEDGED: Final = Kind(
+    "unacknowledged",
+    "a teammate's machine goes on publishing, but has not acknowledged for a day what this one published: this "
+    "log may be stuck there, or the remote shows that machine something else than this one",
+    "have its owner look at `dmp problems` there, and compare what you both see on the remote",
+    seen=True,
+    clears=True,
+)
 CLOCK: Final = Kind(
     "clock",
     "a replica's clock is over 5 minutes ahead; its ops wait until that time comes",

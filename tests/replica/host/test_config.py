@@ -50,12 +50,15 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         [memory]
         agents = "allow"
         teammates = "allow"
+        [problems]
+        unacknowledged_hours = 11
         """,
     )
     assert found == Config(
         *("cat >> mail", True, "start", "allow", "decide", Limits(3, 4)),
         Quotas(5, 6, 7, 8, documents=9, memories=10),
         MemoryPolicy("allow", "allow"),
+        unacknowledged_hours=11,
     )
 
 
