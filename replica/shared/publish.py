@@ -13,7 +13,8 @@ from itertools import islice
 from typing import Final
 
 from core.store import registers
-from crypto.canonical import JsonValue
+from crypto.canonical import JsonValue, canonical
+from crypto.op import MAX_OP_BYTES
 from replica.host import memory
 from replica.node import Node
 from replica.records import problems
@@ -32,6 +33,9 @@ AT_A_TIME: Final = 64
 
 DOCUMENTS_AT_A_TIME: Final = 200
 """Changes of documents signed in one pass, since each may take 1 MiB; the rest goes with the next (wire 8.20)."""
+
+ENVELOPE_BYTES: Final = 8 * 1024
+"""Bytes of an op that are kept for what is not a work item's fields (8.12)."""
 
 PRESENCE_MS: Final = 60 * 60_000
 """How often a replica that keeps running says that it is there, in milliseconds (8.1)."""
@@ -142,11 +146,28 @@ def _changes(db: sqlite3.Connection, me: str) -> Iterator[_Change]:
 
 
 def _tasks(db: sqlite3.Connection) -> Iterator[_Change]:
-    for address, fields in registers.edits(db, TASK).items():
-        body: dict[str, JsonValue] = {"task": address.partition(":")[2], "kind": "put", "fields": fields}
-        if isinstance(fields.get("created"), str):  # made here, even if another of its id came in since
-            body["origin"] = fields["created"]
-        yield _Change("task", body, TASK, address, tuple(fields))
+    for address, edits in registers.edits(db, TASK).items():
+        created = edits.get("created")
+        for index, fields in enumerate(_that_fit(edits)):
+            body: dict[str, JsonValue] = {"task": address.partition(":")[2], "kind": "put", "fields": fields}
+            if isinstance(created, str) and index == 0:  # made here, even if another of its id came in since
+                body["origin"] = created
+            yield _Change("task", body, TASK, address, tuple(fields))
+
+
+def _that_fit(fields: Mapping[str, JsonValue]) -> Iterator[dict[str, JsonValue]]:
+    """The fields of a work item in their order, as many together as an op has room for (8.12)."""
+    some: dict[str, JsonValue] = {}
+    size = 0
+    for name, value in fields.items():
+        added = len(canonical({name: value}))
+        if some and size + added > MAX_OP_BYTES - ENVELOPE_BYTES:
+            yield some
+            some, size = {}, 0
+        some[name] = value
+        size += added
+    if some:
+        yield some
 
 
 def _removals(db: sqlite3.Connection) -> Iterator[_Change]:

@@ -3,7 +3,9 @@
 import pytest
 
 from core.errors import DmpError
+from core.store import registers
 from crypto.canonical import JsonValue
+from crypto.op import Op
 from replica.host import items
 from replica.records.commits import CommitPoint
 from tests.replica.forge import Forger
@@ -29,6 +31,27 @@ def test_a_work_item_reaches_every_machine_and_merges_field_by_field(w: World) -
     changed = next(entry for entry in bob.chain() if entry.type == "task")
     assert changed.body["fields"] == {"priority": "high"}  # type: ignore[union-attr, index, call-overload]
     assert op.body["origin"] == op.body["fields"]["created"]  # type: ignore[union-attr, index, call-overload]
+
+
+def test_a_work_item_past_what_an_op_holds_is_published_in_several_and_made_by_the_first(w: World) -> None:
+    """8.12: fields in the order of their names, and when it was made in the first op alone."""
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    made = add_task(ada)
+    large: dict[str, JsonValue] = {f"{where}:text": where * 870_000 for where in ("a", "b", "z")}
+    with ada.node.store.transaction(CommitPoint.WORK_ITEM) as db:
+        registers.edit(db, "task", made, large)
+    exchange(ada, bob)
+    bodies = [op.body for op in ada.chain() if isinstance(op, Op) and op.type == "task"]
+    fields = [body["fields"] for body in bodies if isinstance(body, dict)]
+    assert [list(each) for each in fields if isinstance(each, dict)] == [
+        ["a:text"],
+        ["b:text", "created", "kind", "status", "title"],
+        ["z:text"],
+    ]
+    assert ["origin" in body for body in bodies if isinstance(body, dict)] == [True, False, False]
+    assert registers.fields_of(bob.node.store.db, "task", made) == registers.fields_of(db, "task", made)
+    assert (bob.problems(), ada.count("register_edits")) == ({}, 0)
 
 
 def test_an_edit_counts_here_at_once_and_gets_its_clock_when_it_is_published(w: World) -> None:
