@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from transports.git.limits import Limits
+from transports.git.loose import Loose
 from transports.git.run import GitError, Runner
 
 
@@ -25,6 +26,7 @@ class Clone:
     def __init__(self, directory: Path, limits: Limits) -> None:
         self.path = directory / "clone.git"
         self.runner = Runner(self.path, limits)
+        self.loose = Loose(self.path)
         self._lock = directory / "lock"
         self._limits = limits
 

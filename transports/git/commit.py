@@ -1,5 +1,6 @@
 """A commit that changes one lane and nothing else, built from objects on top of a fetched one."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -8,9 +9,12 @@ from transports.base import ACKS_BYTES, Refused
 from transports.git import segments
 from transports.git.branch import Snapshot
 from transports.git.limits import SEGMENT_BYTES
+from transports.git.loose import Loose
 from transports.git.objects import UnusableError
-from transports.git.run import Runner
 from transports.git.tree import ACKS, FED, Entry, file_entry, lane, replace, subtree, tree_bytes, tree_entry
+
+AUTHOR: Final = "DMP sync <sync@dmp.invalid>"
+"""In every commit: a branch shows which replica wrote, never which person."""
 
 README: Final = b"""\
 # Mail between the hosts of a team
@@ -25,13 +29,13 @@ class Draft:
     """What one replica adds to the branch as a snapshot shows it."""
 
     snapshot: Snapshot
-    runner: Runner
+    loose: Loose
 
     def commit(self, replica: str, lines: Sequence[bytes], acks: bytes | None) -> str | None:
         """Write the commit that adds `lines` to a lane and replaces its acknowledgements.
 
         Returns its object id, or None where nothing would change. Raises Refused for a branch that nothing
-        can be added to, GitError, UnreadableError.
+        can be added to, OSError, UnreadableError.
         """
         if acks is not None and len(acks) > ACKS_BYTES:
             raise ValueError("acknowledgements longer than 1 MiB are read by nobody")
@@ -76,30 +80,21 @@ class Draft:
             return None
 
     def _blob(self, data: bytes) -> str:
-        return _oid(self.runner.local("hash-object", "-w", "-t", "blob", "--stdin", stdin=data))
+        return self.loose.write("blob", data)
 
     def _tree(self, entries: Sequence[Entry]) -> str:
-        # `--literally`: what others have put on the branch is kept as it is, well-formed or not.
-        data = tree_bytes(entries)
-        return _oid(
-            self.runner.local("hash-object", "-w", "-t", "tree", "--literally", "--stdin", stdin=data)
-        )
+        # What others have put on the branch is kept as it is, well-formed or not.
+        return self.loose.write("tree", tree_bytes(entries))
 
     def _write_commit(self, tree: str, message: str) -> str:
-        parent = ("-p", self.snapshot.tip) if self.snapshot.tip else ()
         # One clock zone for all: a commit shows when, not where.
-        return _oid(
-            self.runner.local(
-                *("commit-tree", *parent, "-F", "-", tree), stdin=message.encode(), env={"TZ": "UTC"}
-            )
-        )
+        who = f"{AUTHOR} {int(time.time())} +0000"
+        parents = f"parent {self.snapshot.tip}\n" if self.snapshot.tip else ""
+        text = f"tree {tree}\n{parents}author {who}\ncommitter {who}\n\n{message}"
+        return self.loose.write("commit", text.encode())
 
 
 def _message(replica: str, count: int) -> str:
     if not count:
         return f"{replica}: acks\n"
     return f"{replica}: {count} signed op{'s' if count > 1 else ''}\n"
-
-
-def _oid(out: bytes) -> str:
-    return out.decode("ascii").strip()

@@ -52,10 +52,10 @@ class FarSide:
         What is pushed has the branch's own name in a folder that holds nothing else: git takes the target of
         a single ref for ambiguous where anybody has made a ref whose name ends in it.
 
-        Raises Behind, Refused, Unreachable, DamagedError, GitError.
+        Raises Behind, Refused, Unreachable, DamagedError, OSError.
         """
         outgoing = outgoing_refs(self.remote.url, self.branch)
-        self.clone.runner.local("update-ref", f"{outgoing}/{self.branch}", commit)
+        self.clone.loose.point(f"{outgoing}/{self.branch}", commit)
         doing = f"publishing to {self.remote.shown}"
         done = self._run(doing, *_PUSH, self.remote.url, f"{outgoing}/*:refs/heads/*")
         try:

@@ -26,15 +26,11 @@ os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 from git.cmd import Git
 from git.exc import GitCommandNotFound
 
-IDENTITY: Final = ("DMP sync", "sync@dmp.invalid")
-"""Name and address in every commit: a branch shows which replica wrote, never which person."""
-
 _OVERRIDES: Final = {
     "core.hooksPath": os.devnull,
     "core.attributesFile": os.devnull,
     "core.fsmonitor": "false",
     "core.bigFileThreshold": str(STREAMED_BYTES),
-    "commit.gpgSign": "false",
     "push.gpgSign": "false",
     "push.recurseSubmodules": "no",
     "push.followTags": "false",
@@ -81,11 +77,11 @@ class Runner:
         isolated = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
         self._local_env = _environment(repository) | isolated
 
-    def local(self, *arguments: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> bytes:
+    def local(self, *arguments: str) -> bytes:
         """Run a command on local objects and return its output. Raises GitError."""
-        process = self._start(arguments, self._local_env | (env or {}), with_input=True)
+        process = self._start(arguments, self._local_env, with_input=False)
         try:
-            done = self._finish(process, self._limits.local_seconds, stdin)
+            done = self._finish(process, self._limits.local_seconds)
         except BoundsError as error:
             raise GitError(f"git {arguments[0]} {error}") from None
         if done.code:
@@ -132,18 +128,16 @@ class Runner:
         self,
         process: "Git.AutoInterrupt",
         seconds: float,
-        stdin: bytes | None = None,
         grown: Callable[[], int] = lambda: 0,
     ) -> Done:
         deadline = time.monotonic() + seconds
         try:
             while True:
                 try:
-                    out, said = process.communicate(stdin, timeout=min(_CHECK_SECONDS, seconds))
+                    out, said = process.communicate(timeout=min(_CHECK_SECONDS, seconds))
                     return Done(process.returncode, out, said.decode("utf-8", "replace"))
                 except subprocess.TimeoutExpired:
-                    stdin = None  # it has been taken
-                self._check_bounds(deadline, grown())
+                    self._check_bounds(deadline, grown())
         except BaseException:
             kill(process)
             raise
@@ -175,7 +169,6 @@ def kill(process: "Git.AutoInterrupt") -> None:
 
 def _environment(repository: Path) -> dict[str, str]:
     """What git must not take from where this process runs, a hook of another repository for example."""
-    name, address = IDENTITY
     return {
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_COMMON_DIR": str(repository),
@@ -184,8 +177,4 @@ def _environment(repository: Path) -> dict[str, str]:
         "GIT_INDEX_FILE": str(repository / "index"),
         "GIT_NAMESPACE": "",
         "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_AUTHOR_NAME": name,
-        "GIT_AUTHOR_EMAIL": address,
-        "GIT_COMMITTER_NAME": name,
-        "GIT_COMMITTER_EMAIL": address,
     }

@@ -104,11 +104,11 @@ class GitTransport:
         if not lines and acks is None:
             return
         with self._local_errors(), self._clone.locked():
-            commit = Draft(self._snapshot(), self._clone.runner).commit(replica, lines, acks)
+            commit = Draft(self._snapshot(), self._clone.loose).commit(replica, lines, acks)
             if commit is None:
                 return
             self._far.push(commit)
-            self._clone.runner.local("update-ref", self._ref, commit)
+            self._clone.loose.point(self._ref, commit)
             self._seen = self._at(commit)
             self._pace.restart()
             self._clone.tidy()
