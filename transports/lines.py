@@ -35,6 +35,19 @@ def seq_of(replica: str, raw: bytes) -> int:
     return seq
 
 
+def lane_of(raw: bytes) -> str | None:
+    """Return the lane a line says it is of, or None for what is no line of any."""
+    try:
+        value = parse(decode(raw)).value
+        replica = value.get("replica") if isinstance(value, dict) else None
+        if isinstance(replica, str):
+            seq_of(replica, raw)
+            return replica
+    except (JsonError, JunkError):
+        pass
+    return None
+
+
 def complete_lines(data: bytes, start: int = 0) -> Iterator[bytes]:
     """Cut what begins at `start` at its line feeds. What follows the last one is torn, and left out."""
     while (end := data.find(b"\n", start)) >= 0:

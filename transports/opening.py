@@ -48,10 +48,11 @@ class Member(Protocol):
 class Opening:
     """What a transport is opened with.
 
-    A kind's `open` gets the `address` as its `read` returned it; it may hold credentials. `directory` is the transport's own, for
-    whatever it keeps on this machine; it need not exist, and may be gone the next time. `branch` tells apart what
-    is at one address; where there can be only one, it means nothing. `watch` waits with `sleep` (seconds), in
-    steps as long as it likes, and lets through what that raises: so does a caller stop waiting.
+    A kind's `open` gets the `address` as its `read` returned it; it may hold credentials. `directory` is the
+    transport's own, for whatever it keeps on this machine; it need not exist, and may be gone the next time.
+    `branch` tells apart what is at one address; where there can be only one, it means nothing. `watch` waits with
+    `sleep` (seconds), in steps as long as it likes, and lets through what that raises: so does a caller stop
+    waiting.
     """
 
     address: str = field(repr=False)

@@ -31,7 +31,7 @@ from tests.simulation.machine import DiedError, Fuse, OwnClock, SimMachine, Time
 from tests.simulation.network import Network, lanes_of
 from tests.simulation.registry import DEEDS, NothingError
 from transports.base import TransportError
-from transports.faults import Fault, FaultyTransport
+from transports.faults import CALLS, Fault, FaultyTransport, Step
 from transports.memory import MemoryTransport
 
 HANDLES: Final = ("ada", "bob", "cy", "ada", "dee", "eve", "bob", "fay")
@@ -137,10 +137,12 @@ class Stage:
 
     def pass_of(self, machine: SimMachine, random: Random, faults: Collection[Fault] = ()) -> SyncPass:
         """A pass of a machine over the network as it is, with these faults and those of the act."""
+        struck = frozenset((*self.faults, *faults))
         transport = FaultyTransport(
             Watched(self, machine),
-            {*self.faults, *faults},
+            [Step(struck - CALLS), Step(struck & CALLS, count=1)],
             random,
+            own=machine.me,
             happened=lambda fault: self.happened.update((f"fault {fault}",)),
         )
         return SyncPass(

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.simulation.acts import CRASHES, FEWEST, FEWEST_ACTS, MOST, Act, Script, draw
+from tests.simulation.acts import CRASHES, FAULTS, FEWEST, FEWEST_ACTS, MOST, Act, Script, draw
 from tests.simulation.network import lanes_of
 from tests.simulation.registry import DEEDS
 from tests.simulation.run import run
 from tests.simulation.shrink import as_code, shrink
 from tests.simulation.stage import stage_of
-from transports.faults import Fault
 
 SEEDS = 300
 AT_A_TIME = 10
@@ -65,7 +64,7 @@ def test_every_act_fault_and_crash_happened_often(folder: Path) -> None:
         happened += run_group(folder, group)[0]
     seldom = {what: happened[what] for what in DEEDS if happened[what] < OFTEN}
     seldom |= {
-        f"fault {each}": happened[f"fault {each}"] for each in Fault if happened[f"fault {each}"] < OFTEN
+        f"fault {each}": happened[f"fault {each}"] for each in FAULTS if happened[f"fault {each}"] < OFTEN
     }
     assert not seldom
     died = {(point, when) for point in CRASHES for when in ("before", "after")}
