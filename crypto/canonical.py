@@ -66,6 +66,25 @@ def parse(text: str) -> Parsed:
         raise JsonError(f"not JSON: {error.msg} at character {error.pos}") from None
 
 
+def parse_at(text: str, start: int) -> tuple[Parsed, int]:
+    """Read the one JSON value that begins at `start`, without space before it, and return where it ends.
+
+    For a value that stands inside a longer text and is read as `parse` would read it alone; raises as `parse`.
+    """
+    try:
+        try:
+            value, end = _plain_decoder.raw_decode(text, start)
+            parsed = Parsed(value, plain=True, duplicates=False)
+        except _Unusual:
+            parsed, end = _CarefulReader().read_at(text, start)
+    except json.JSONDecodeError as error:
+        raise JsonError(f"not JSON: {error.msg} at character {error.pos}") from None
+    except RecursionError:
+        raise JsonError(f"nested more than {MAX_DEPTH} containers deep") from None
+    _refuse_deep(text, start, end)
+    return parsed, end
+
+
 def canonical(value: JsonValue, *, plain: bool = False) -> bytes:
     """Write a value as RFC 8785 canonical JSON, in UTF-8.
 
@@ -148,13 +167,21 @@ class _CarefulReader:
         self.beyond = ""
 
     def read(self, text: str) -> Parsed:
-        decoder = json.JSONDecoder(
+        return self._judged(self._decoder().decode(text))
+
+    def read_at(self, text: str, start: int) -> tuple[Parsed, int]:
+        value, end = self._decoder().raw_decode(text, start)
+        return self._judged(value), end
+
+    def _decoder(self) -> json.JSONDecoder:
+        return json.JSONDecoder(
             object_pairs_hook=self._object,
             parse_int=self._integer,
             parse_float=self._double,
             parse_constant=self._constant,
         )
-        value = decoder.decode(text)
+
+    def _judged(self, value: JsonValue) -> Parsed:
         # One that a repeated key put out of sight is no part of the value.
         if self.beyond and any(type(item) is float and math.isinf(item) for item in _each(value)):
             raise JsonError(f"a number beyond the doubles: {self.beyond[:40]}")
@@ -196,11 +223,12 @@ def _each(value: JsonValue) -> Iterator[JsonValue]:
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?+|[\[{]|[\]}]', re.DOTALL)
 
 
-def _refuse_deep(text: str) -> None:
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
+def _refuse_deep(text: str, start: int = 0, end: int | None = None) -> None:
+    end = len(text) if end is None else end
+    if text.count("[", start, end) + text.count("{", start, end) <= MAX_DEPTH:
         return
     depth = 0
-    for found in _STRING_OR_BRACKET.finditer(text):
+    for found in _STRING_OR_BRACKET.finditer(text, start, end):
         first = found[0][0]
         if first in "[{":
             depth += 1

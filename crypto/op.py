@@ -168,6 +168,11 @@ def read_line(raw: bytes) -> Unverified | Unreadable:
     return _read(parsed)
 
 
+def read_parsed(parsed: Parsed) -> Unverified | Unreadable:
+    """Read an entry from what the text of one says; the caller has bounded that text."""
+    return _read(parsed)
+
+
 def read_value(value: JsonValue) -> Unverified | Unreadable:
     """Read an entry from its JSON value, such as the op inside a forward."""
     return _read(Parsed(value, plain=False, duplicates=False))

@@ -10,7 +10,16 @@ import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypto.canonical import MAX_DEPTH, JsonError, JsonValue, canonical, canonical_size, decode, parse
+from crypto.canonical import (
+    MAX_DEPTH,
+    JsonError,
+    JsonValue,
+    canonical,
+    canonical_size,
+    decode,
+    parse,
+    parse_at,
+)
 
 EXACT = 2**53
 
@@ -188,3 +197,25 @@ def test_fast_and_exact_paths_agree_on_a_whole_op() -> None:
         == rfc8785.dumps(op)
         == json.dumps(op, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
     )
+
+
+@given(values, st.text(max_size=5), st.text(max_size=5))
+def test_a_value_inside_a_text_is_read_as_it_is_alone(value: JsonValue, before: str, after: str) -> None:
+    alone = json.dumps(value)
+    assert parse_at(f"{before}{alone},{after}", len(before)) == (parse(alone), len(before) + len(alone))
+
+
+@pytest.mark.parametrize("depth", [MAX_DEPTH, MAX_DEPTH + 1, 100_000])
+def test_p7_depth_inside_a_text_is_counted_from_the_value_itself(depth: int) -> None:
+    text = "[[" + "[" * depth + "]" * depth + "]]"
+    if depth <= MAX_DEPTH:
+        assert parse_at(text, 2)[1] == 2 + 2 * depth
+    else:
+        with pytest.raises(JsonError, match="256"):
+            parse_at(text, 2)
+
+
+@pytest.mark.parametrize("text", ["", "]", "tru", '"open', "1e400", "NaN"])
+def test_what_is_no_value_inside_a_text_is_refused(text: str) -> None:
+    with pytest.raises(JsonError):
+        parse_at(f"[{text}", 1)
