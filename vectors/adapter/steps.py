@@ -92,10 +92,10 @@ class Steps:
         match step.text("op"):
             case "send":
                 given = SendInput.from_json(step.raw("input"))
-                return self._sent(number, engine.send(_principal(step), given, received=_received(step)))
+                return self._sent(number, engine.send(principal(step), given, received=_received(step)))
             case "reply":
                 answer = ReplyInput.from_json(step.raw("input"))
-                return self._sent(number, engine.reply(_principal(step), step.text("message"), answer))
+                return self._sent(number, engine.reply(principal(step), step.text("message"), answer))
             case "close":
                 close = engine.close(step.text("question"), step.text("reason"))
                 self._symbols.created(number, close.id)
@@ -108,7 +108,7 @@ class Steps:
             case "thread":
                 return _ids(engine.thread(step.text("thread")))
             case "canRead":
-                return {"readable": engine.can_read(_principal(step), step.text("message"))}
+                return {"readable": engine.can_read(principal(step), step.text("message"))}
             case "openBlocking":
                 return _ids(engine.open_blocking())
             case "join":
@@ -168,7 +168,7 @@ class Steps:
         if given.reply_to is not None and target is None:
             raise not_found("replyTo", "the vector's reply target names no message")
         validate(
-            _principal(step),
+            principal(step),
             given,
             target,
             grammar=self.host.grammar,
@@ -196,9 +196,10 @@ class Steps:
             self.host.change(change)
 
 
-def _principal(step: Members) -> Sender:
-    principal = step.object("as")
-    return Sender(principal.text("address"), principal.flag("canDecide"))
+def principal(step: Members) -> Sender:
+    """Who does a step: its member `as`. Raises MalformedError."""
+    who = step.object("as")
+    return Sender(who.text("address"), who.flag("canDecide"))
 
 
 def _received(step: Members) -> bool:

@@ -1,18 +1,21 @@
 """The names of messages in a vector's steps (section 12.4.4)."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from core.message import Message
 from crypto.canonical import JsonValue
 
-_SYMBOL: Final = re.compile(r"\$(s|gate|notice)([0-9]+)")
+MADE: Final = ("memory", "document", "revision")
+"""What steps of the class `federation` make besides messages: the members of a result that name it."""
+
+_SYMBOL: Final = re.compile(rf"\$(s|gate|notice|{'|'.join(MADE)})([0-9]+)")
 _MOST_DIGITS: Final = 18
 
 
 class Symbols:
-    """What `$sN`, `$gateN` and `$noticeN` stand for as a vector runs.
+    """What `$sN`, `$gateN` and `$noticeN` stand for as a vector runs, and `$memoryN` and the others of step N.
 
     `seeded` are the ids of the messages the store had at the start.
     """
@@ -21,10 +24,18 @@ class Symbols:
         self._system = system_address
         self._seeded = frozenset(seeded)
         self._steps: dict[int, str] = {}
+        self._made: dict[tuple[str, int], str] = {}
 
     def created(self, step: int, message_id: str) -> None:
         """Note the message that a step created."""
         self._steps[step] = message_id
+
+    def made(self, step: int, result: Mapping[str, JsonValue]) -> None:
+        """Note what else a step made, as its result names it."""
+        for role in MADE:
+            named = result.get(role)
+            if isinstance(named, str):
+                self._made[role, step] = named
 
     def resolve(self, value: JsonValue, messages: Callable[[], Iterable[Message]]) -> JsonValue:
         """Return a value with every symbol in its strings replaced; one that names nothing stays as it is.
@@ -51,6 +62,8 @@ class Symbols:
         role, number = found[1], int(digits)
         if role == "s":
             return self._steps.get(number)
+        if role in MADE:
+            return self._made.get((role, number))
         known = self._seeded.union(self._steps.values())
         kind = "question" if role == "gate" else "notice"
         sent = [

@@ -50,6 +50,8 @@ REMOTE_ROW: Final = record(
 )
 """The row of a recipient who is homed elsewhere (section F.4)."""
 
+_AS: Final = record({"address": text, "canDecide": boolean})
+
 STEPS: Final[dict[str, tuple[dict[str, Shape], dict[str, Shape]]]] = {
     "canonicalize": ({"text": _line}, {}),
     "readEntry": ({"line": _line}, {"padTo": count}),
@@ -95,12 +97,50 @@ STEPS: Final[dict[str, tuple[dict[str, Shape], dict[str, Shape]]]] = {
     "memory": ({"id": text}, {}),
     "document": ({"id": text}, {}),
     "roster": ({}, {}),
+    "putMemory": (
+        {"as": _AS, "fields": mapped(anything)},
+        {"scope": one_of("personal", "project", "team"), "supersedes": listed(text)},
+    ),
+    "editMemory": ({"as": _AS, "memory": text, "fields": mapped(anything)}, {}),
+    "shareMemory": ({"as": _AS, "memory": text}, {}),
+    "takeMemory": (
+        {"as": _AS, "memory": text, "revision": record({"replica": text, "seq": number})},
+        {"fields": listed(text)},
+    ),
+    "joinMemories": ({"as": _AS, "memories": listed(text)}, {"fields": mapped(anything)}),
+    "putDocument": (
+        {"as": _AS, "body": text},
+        {"document": text, "title": text, "slug": text, "base": text},
+    ),
+    "mergeDocument": ({"document": text, "seen": listed(text), "body": text}, {"title": text}),
+    "revertDocument": ({"document": text, "revision": text}, {}),
+    "describeDocument": (
+        {"document": text},
+        {"slug": text, "status": one_of("draft", "accepted", "archived")},
+    ),
+    "removeDocument": ({"document": text}, {}),
+    "decideRevision": ({"document": text, "revision": text, "approve": boolean}, {}),
+    "recoverTeam": ({"code": text}, {}),
+    "newRecoveryCode": ({}, {}),
+    "trustFounder": ({"fingerprint": text}, {}),
 }
 """The members of each step, required and optional."""
 
+_MEMORY_STEPS: Final = ("putMemory", "editMemory", "shareMemory", "takeMemory", "joinMemories")
+_REVISION_STEPS: Final = ("putDocument", "mergeDocument", "revertDocument")
+_ULID: Final = "[0-7]([0-9A-HJKMNP-TV-Z]{25}|[0-9a-hjkmnp-tv-z]{25})"
+
+MADE: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "memory": (f"mem-{_ULID}", _MEMORY_STEPS),
+    "document": ("doc-[0-9A-Z]{26}", _REVISION_STEPS),
+    "revision": ("rev-[0-9A-Z]{26}", (*_REVISION_STEPS, "decideRevision")),
+}
+"""What steps make besides messages: the member of a result that has its id, that id's form, and those steps."""
+
 GIVEN: Final[dict[str, Shape]] = {
     "replica": record(
-        {"id": text, "signPriv": text, "sealPriv": text, "founding": text, "lane": _LINES},
+        {"id": text, "signPriv": text, "sealPriv": text, "lane": _LINES},
+        {"founding": text, "handle": text},
     ),
     "lanes": _LANES,
     "sealPrivs": mapped(text),

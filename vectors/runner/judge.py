@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from vectors.runner import rendering, symbols
+from vectors.runner.federation_shape import MADE
 from vectors.runner.hello import Hello
 from vectors.runner.matching import differences, same, shown
 from vectors.runner.observation import Observation
@@ -48,6 +49,7 @@ class _Case:
                 if self._is_own_systems(message)
             ),
             self._seeded["messages"],
+            observation.made,
         )
         self._by_id = {message["id"]: message for message in observation.messages}
         named = {self._names.get(symbol) for symbol in symbols.found(vector)}
@@ -73,7 +75,7 @@ class _Case:
     def _unnamed(self) -> Iterator[str]:
         for symbol in dict.fromkeys(symbols.found(self._vector["then"])):
             if self._names.get(symbol) is None:
-                yield f"{symbol} names no message"
+                yield f"{symbol} names {'nothing' if symbol.role in MADE else 'no message'}"
 
     def _is_own_systems(self, message: JsonObject) -> bool:
         """Whether this host's own system address sent a message; another replica's is none here (section F.5)."""

@@ -1,12 +1,13 @@
 """What an adapter says happened, read into one value or refused (section 12.4.7)."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from crypto.canonical import JsonValue
 from vectors.runner.document import CREATING
-from vectors.runner.federation_shape import REMOTE_ROW
+from vectors.runner.federation_shape import MADE, REMOTE_ROW
 from vectors.runner.shape import (
     ShapeError,
     anything,
@@ -18,6 +19,7 @@ from vectors.runner.shape import (
     record,
     text,
 )
+from vectors.runner.symbols import Symbol
 from vectors.runner.vector import JsonObject
 from vectors.runner.vector_shape import TIMESTAMP, call
 
@@ -86,7 +88,7 @@ class Observation:
 
     `created` maps the number of each step that created a message to its id; `rendered` maps the number of
     each render step that worked to its text; `remote` are the rows of recipients homed elsewhere (section F.4), of a
-    replica.
+    replica; `made` has the ids of what its steps made besides messages.
     """
 
     steps: Sequence[JsonObject]
@@ -99,6 +101,7 @@ class Observation:
     remote: Sequence[JsonObject]
     created: Mapping[int, str]
     rendered: Mapping[int, str]
+    made: Mapping[Symbol, str]
 
 
 def read_observation(value: Any, steps: Sequence[JsonObject]) -> Observation:
@@ -118,6 +121,7 @@ def read_observation(value: Any, steps: Sequence[JsonObject]) -> Observation:
         remote=value.get("remote", ()),
         created=_created(steps, outcomes, {message["id"] for message in value["messages"]}),
         rendered=_rendered(steps, outcomes, value["render"]),
+        made=_made(steps, outcomes),
     )
 
 
@@ -134,6 +138,20 @@ def _created(steps: Sequence[JsonObject], outcomes: list[JsonObject], stored: se
             raise ShapeError("messages", f"lacks {message}, which step {number} created")
         created[number] = message
     return created
+
+
+def _made(steps: Sequence[JsonObject], outcomes: list[JsonObject]) -> dict[Symbol, str]:
+    made = {}
+    for number, (step, outcome) in enumerate(zip(steps, outcomes, strict=True), 1):
+        for role, (form, ops) in MADE.items():
+            if not outcome["ok"] or step["op"] not in ops:
+                continue
+            result = outcome.get("result")
+            id_ = result.get(role) if isinstance(result, dict) else None
+            if not isinstance(id_, str) or re.fullmatch(form, id_) is None:
+                raise ShapeError(f"steps[{number - 1}].result.{role}", f"is no id of the form {form}")
+            made[Symbol(role, number)] = id_
+    return made
 
 
 def _rendered(

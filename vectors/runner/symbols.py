@@ -1,15 +1,20 @@
-"""The `$` symbols by which vectors name messages, the system address and a gate type (section 12.4.4)."""
+"""The `$` symbols by which vectors name messages, the system address and a gate type (section 12.4.4).
+
+Those of the class `federation` name besides what else a step made.
+"""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from crypto.canonical import JsonValue
+from vectors.runner.federation_shape import MADE
 
 SYSTEM: Final = "$system"
 UNIMPLEMENTED: Final = "$unimplementedGateType"
 
-_SYMBOL: Final = re.compile(r"\$(s|gate|notice)([0-9]+)", re.ASCII)
+_SYMBOL: Final = re.compile(rf"\$(s|gate|notice|{'|'.join(MADE)})([0-9]+)", re.ASCII)
 
 _MOST_DIGITS: Final = 18
 _BEYOND: Final = 10**_MOST_DIGITS
@@ -17,7 +22,10 @@ _BEYOND: Final = 10**_MOST_DIGITS
 
 
 class Symbol(NamedTuple):
-    """A name of a message: the role is `s` (a step's), `gate` or `notice`, numbered from 1."""
+    """A name of a message: the role is `s` (a step's), `gate` or `notice`, numbered from 1.
+
+    Or of what else a step made, such as `memory`.
+    """
 
     role: str
     number: int
@@ -27,7 +35,7 @@ class Symbol(NamedTuple):
 
 
 def found(value: JsonValue) -> Iterator[Symbol]:
-    """Yield the symbols of messages in the strings of a value, names of members included."""
+    """Yield the symbols of messages, and of what steps made, in the strings of a value, names of members included."""
     for text in strings(value):
         for match in _SYMBOL.finditer(text):
             yield _symbol(match)
@@ -53,7 +61,8 @@ class Names:
     """What the symbols of messages stand for, in one observation.
 
     `created` maps a step's number to the id of the message that it created; `sent_by_system` are the id and
-    kind of every message from the system address, in creation order; `seeded` are the ids of seeded rows.
+    kind of every message from the system address, in creation order; `seeded` are the ids of seeded rows;
+    `made` has the symbols of what else steps made.
     """
 
     def __init__(
@@ -61,8 +70,10 @@ class Names:
         created: Mapping[int, str],
         sent_by_system: Iterable[tuple[str, str]],
         seeded: Collection[str],
+        made: Mapping[Symbol, str] = MappingProxyType({}),
     ) -> None:
         self._ids = {Symbol("s", step): message for step, message in created.items()}
+        self._ids.update(made)
         passed_over = {*created.values(), *seeded}
         counts = {"gate": 0, "notice": 0}
         for message, kind in sent_by_system:
@@ -72,7 +83,7 @@ class Names:
                 self._ids[Symbol(role, counts[role])] = message
 
     def get(self, symbol: Symbol) -> str | None:
-        """Return the message a symbol names; None when there is none."""
+        """Return the id that a symbol names; None when there is none."""
         return self._ids.get(symbol)
 
     def resolve(self, value: JsonValue) -> JsonValue:

@@ -1,6 +1,5 @@
 """The shape of one vector: its members, its world, its steps and its expectations (sections 12.4.1-12.4.5)."""
 
-from collections.abc import Iterator
 from typing import Final
 
 from crypto.canonical import JsonValue
@@ -248,7 +247,7 @@ def _check_expected_steps(ops: list[str], then: dict[str, JsonValue], place: str
 
 
 def _check_symbols(vector: dict[str, JsonValue], ops: list[str], place: str) -> None:
-    """Refuse a `$sN` that does not name an earlier step which creates a message (section 12.4.4)."""
+    """Refuse a symbol such as `$sN` that does not name an earlier step which makes that (section 12.4.4)."""
     steps = vector["when"]
     assert isinstance(steps, list)
     for where, value, before in (
@@ -256,12 +255,16 @@ def _check_symbols(vector: dict[str, JsonValue], ops: list[str], place: str) -> 
         *((f"{place}.when[{index}]", step, index) for index, step in enumerate(steps)),
         (f"{place}.then", vector["then"], len(ops)),
     ):
-        for step in _steps_named(value):
-            if not 1 <= step <= before or ops[step - 1] not in CREATING:
-                raise ShapeError(where, f"has $s{step}, which names no earlier step that creates a message")
+        for symbol in symbols.found(value):
+            makes, what = _makers(symbol.role)
+            if makes and not (1 <= symbol.number <= before and ops[symbol.number - 1] in makes):
+                raise ShapeError(where, f"has {symbol}, which names no earlier step that {what}")
 
 
-def _steps_named(value: JsonValue) -> Iterator[int]:
-    for symbol in symbols.found(value):
-        if symbol.role == "s":
-            yield symbol.number
+def _makers(role: str) -> tuple[tuple[str, ...], str]:
+    """The steps that a symbol of a role may name, and what they do; none for one that no step makes."""
+    if role == "s":
+        return CREATING, "creates a message"
+    if role in federation_shape.MADE:
+        return federation_shape.MADE[role][1], f"makes a {role}"
+    return (), ""

@@ -21,13 +21,17 @@ _MEMBERS: Final = ("replica", "lanes", "sealPrivs", "muted", "memoryPolicy", "re
 
 @dataclass(frozen=True, slots=True)
 class GivenReplica:
-    """The replica: its id, its private keys, the founding it follows, and all it published so far."""
+    """The replica: its id, its private keys, the founding it follows, and all it published so far.
+
+    `founding` is None where nobody said yet which one is meant; `handle` is its person's where nothing was published.
+    """
 
     id: str
     sign_seed: bytes
     seal_private: bytes
-    founding: str
+    founding: str | None
     lane: Sequence[bytes]
+    handle: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +108,9 @@ def _replica(given: Members) -> GivenReplica:
         given.text("id"),
         _key(given, "signPriv", SEED_BYTES),
         _key(given, "sealPriv", SEAL_KEY_BYTES),
-        given.text("founding"),
+        given.text("founding") if "founding" in given else None,
         _lines(given, "lane"),
+        given.text("handle") if "handle" in given else None,
     )
 
 

@@ -15,7 +15,7 @@ from replica.records.commits import CommitPoint
 from replica.sync import SyncPass
 from transports.memory import MemoryRemote, MemoryTransport
 from vectors.adapter.clock import Clock
-from vectors.adapter.federation import given, state
+from vectors.adapter.federation import entering, given, state, writing
 from vectors.adapter.federation.given import GivenTeam, lanes_of
 from vectors.adapter.federation.given_lines import Json
 from vectors.adapter.federation.host import WatchedHost
@@ -77,6 +77,12 @@ class ReplicaSteps(Steps):
             return done
         if op in state.STEPS:
             return state.STEPS[op](self._node, step)
+        if op in entering.STEPS:
+            return entering.STEPS[op](self._pass, step)
+        if op in writing.STEPS:
+            made = writing.STEPS[op](self._node, step)
+            self._symbols.made(number, made)
+            return made
         return super().do(number, step)
 
     def step(self, number: int, step: Members) -> None:

@@ -64,6 +64,13 @@ def _fresh_store() -> Store:
 
 
 def _remember(node: Node, given: GivenReplica) -> None:
+    if given.founding is not None:
+        with node.store.transaction(CommitPoint.CREATED) as db:
+            put(db, Meta.INVITED_TEAM, team_id(given.founding))
+    if given.handle is not None:
+        with node.store.transaction(CommitPoint.CREATED) as db:
+            belong_to(db, node.identity, given.handle, "desk")
+        return
     claims = [
         claim for claim in key_claims(node.me, given.lane) if claim.fingerprint == node.identity.fingerprint
     ]
@@ -76,7 +83,6 @@ def _remember(node: Node, given: GivenReplica) -> None:
             "INSERT INTO claims (replica, fingerprint, line) VALUES (?, ?, ?)",
             (node.me, claim.fingerprint, to_line(claim.op)),
         )
-        put(db, Meta.INVITED_TEAM, team_id(given.founding))
         for line in given.lane:
             entry = read_entry(line)
             ops.insert(db, entry)

@@ -12,6 +12,8 @@ from replica.shared.bodies import ACTIVITY
 from replica.shared.docs import reading, rows
 from replica.shared.homes import homes
 from replica.shared.kinds import AGENT, TASK
+from replica.shared.memory import proposals
+from replica.shared.memory.proposals import State
 from replica.team.roster import need_team
 from vectors.adapter.federation.given_lines import Json
 from vectors.adapter.federation.rosters import roster
@@ -57,14 +59,15 @@ def _binding(db: sqlite3.Connection, session: str) -> Json:
 
 def _memory(node: Node, step: Members) -> Json:
     kept = memory.find(node, step.text("id"))
+    asked = any(each.state is State.OPEN for each in proposals.of_memory(node.store.db, step.text("id")))
     if kept is None:
-        return {"exists": False, "fields": {}, "trust": None, "proposed": False}
+        return {"exists": False, "fields": {}, "trust": None, "proposed": asked}
     entry = kept.entry
     return {
         "exists": entry.is_whole,
         "fields": dict(entry.values) if entry.is_whole else {},
         "trust": entry.trust if entry.is_whole else None,
-        "proposed": bool(entry.held),
+        "proposed": asked or bool(entry.held),
     }
 
 

@@ -11,6 +11,8 @@ from vectors.authoring.federation import (
     chains,
     contests,
     documenting,
+    documenting_here,
+    entering,
     entries,
     following,
     homes,
@@ -20,6 +22,7 @@ from vectors.authoring.federation import (
     receive_mail,
     receive_work,
     remembering,
+    remembering_here,
     reporting,
     rosters,
     seals,
@@ -44,6 +47,7 @@ AREAS: Final[dict[str, list[Json]]] = {
     "clocks": keys.CLOCKS,
     "rosters": rosters.VECTORS,
     "team": following.VECTORS,
+    "entering": entering.VECTORS,
     "homes": homes.VECTORS,
     "speaks-for": speaking.VECTORS,
     "local-only": local_only.VECTORS,
@@ -52,7 +56,9 @@ AREAS: Final[dict[str, list[Json]]] = {
     "state-merge": reporting.VECTORS,
     "shared-state": sharing.VECTORS,
     "memory": remembering.VECTORS,
+    "memory-here": remembering_here.VECTORS,
     "documents": documenting.VECTORS,
+    "documents-here": documenting_here.VECTORS,
 }
 
 CONTESTS: Final = {

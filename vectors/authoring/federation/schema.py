@@ -29,6 +29,9 @@ REMOTE_ROW: Final = record(
 )
 """The row of a recipient who is homed elsewhere (section F.4)."""
 
+_AS: Final = record({"address": TEXT, "canDecide": FLAG})
+_FIELDS: Final = map_of(ANYTHING)
+
 STEPS: Final[dict[str, tuple[Json, Json]]] = {
     "canonicalize": ({"text": _LINE}, {}),
     "readEntry": ({"line": _LINE}, {"padTo": COUNT}),
@@ -86,10 +89,38 @@ STEPS: Final[dict[str, tuple[Json, Json]]] = {
     "session": ({"address": TEXT}, {}),
     "memory": ({"id": TEXT}, {}),
     "document": ({"id": TEXT}, {}),
+    "putMemory": (
+        {"as": _AS, "fields": _FIELDS},
+        {"scope": one_of("personal", "project", "team"), "supersedes": list_of(TEXT)},
+    ),
+    "editMemory": ({"as": _AS, "memory": TEXT, "fields": _FIELDS}, {}),
+    "shareMemory": ({"as": _AS, "memory": TEXT}, {}),
+    "takeMemory": (
+        {"as": _AS, "memory": TEXT, "revision": record({"replica": TEXT, "seq": _NUMBER})},
+        {"fields": list_of(TEXT)},
+    ),
+    "joinMemories": ({"as": _AS, "memories": list_of(TEXT)}, {"fields": _FIELDS}),
+    "putDocument": (
+        {"as": _AS, "body": TEXT},
+        {"document": TEXT, "title": TEXT, "slug": TEXT, "base": TEXT},
+    ),
+    "mergeDocument": ({"document": TEXT, "seen": list_of(TEXT), "body": TEXT}, {"title": TEXT}),
+    "revertDocument": ({"document": TEXT, "revision": TEXT}, {}),
+    "describeDocument": (
+        {"document": TEXT},
+        {"slug": TEXT, "status": one_of("draft", "accepted", "archived")},
+    ),
+    "removeDocument": ({"document": TEXT}, {}),
+    "decideRevision": ({"document": TEXT, "revision": TEXT, "approve": FLAG}, {}),
+    "recoverTeam": ({"code": TEXT}, {}),
+    "newRecoveryCode": ({}, {}),
+    "trustFounder": ({"fingerprint": TEXT}, {}),
 }
 
 GIVEN: Final[Json] = {
-    "replica": record({"id": TEXT, "signPriv": TEXT, "sealPriv": TEXT, "founding": TEXT, "lane": _LINES}),
+    "replica": record(
+        {"id": TEXT, "signPriv": TEXT, "sealPriv": TEXT, "lane": _LINES}, {"founding": TEXT, "handle": TEXT}
+    ),
     "lanes": _LANES,
     "sealPrivs": map_of(TEXT),
     "muted": list_of(TEXT),

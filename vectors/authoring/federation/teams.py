@@ -174,7 +174,9 @@ class Team:
     Each of `more` beyond Ada, Bob and Cy has a machine too; what else they publish before `begin` the replica knows.
     """
 
-    def __init__(self, me: str, *more: str, roles: Mapping[str, Json] | None = None) -> None:
+    def __init__(
+        self, me: str, *more: str, roles: Mapping[str, Json] | None = None, recovery_pub: str = "r"
+    ) -> None:
         self._ms = START_MS
         self._shown: dict[str, int] = {}
         self._given: Json | None = None
@@ -182,7 +184,7 @@ class Team:
         self.me = self.mates[me]
         for each in self.mates.values():
             each.publish("key", body=each.key)
-        self.found = self.ada.says("found", name="Orchard", legacy=[], recoveryPub="r")
+        self.found = self.ada.says("found", name="Orchard", legacy=[], recoveryPub=recovery_pub)
         for replica, each in self.mates.items():
             if replica != ADA:
                 self.ada.admits(each, **(roles or {}).get(replica, {}))
