@@ -1,6 +1,7 @@
 """What a connection that is not made, or that ends, is called for people."""
 
 import ssl
+from typing import Final
 
 import aiohttp
 
@@ -8,9 +9,9 @@ from transports.base import Unreachable
 from transports.relay.client.reasons import shown, turned_away
 from transports.relay.frames import Why, why
 
-NETWORK: str = "check the address and the network; what is to be published waits here"
+NETWORK: Final = "check the address and the network; what is to be published waits here"
 
-_STATUSES = {
+_STATUSES: Final = {
     404: (
         "knows no such team",
         "register the team there first, `dmp team transport relay`; or check the address, the path in it too",
@@ -29,7 +30,7 @@ class TurnedAwayError(Unreachable):
         self.later = later
 
 
-_LATER = frozenset({Why.LIMITED, Why.PENDING, Why.REPLACED, Why.SLOW, Why.CLOSING, Why.FAILED, None})
+_LATER: Final = frozenset({Why.LIMITED, Why.PENDING, Why.REPLACED, Why.SLOW, Why.CLOSING, Why.FAILED, None})
 
 
 def refused(reason: str) -> TurnedAwayError:
@@ -61,9 +62,22 @@ def not_made(url: str, error: Exception) -> Unreachable:
     return Unreachable(f"{url} does not answer: {shown(str(error))}", NETWORK)
 
 
-def lost(url: str, why_: str) -> Unreachable:
-    """A connection ended."""
-    return Unreachable(f"the connection to {url} is gone: {why_}", NETWORK)
+class LostError(Unreachable):
+    """A connection ended by itself, or was found to have ended: another one may be better at once."""
+
+
+def lost(url: str, why_: str) -> LostError:
+    """A connection ended by itself."""
+    return LostError(*_gone(url, why_))
+
+
+def given_up(url: str, why_: str) -> Unreachable:
+    """A connection was ended from here."""
+    return Unreachable(*_gone(url, why_))
+
+
+def _gone(url: str, why_: str) -> tuple[str, str]:
+    return f"the connection to {url} is gone: {shown(why_)}", NETWORK
 
 
 def held(url: str, seconds: float) -> Unreachable:

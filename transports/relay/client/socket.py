@@ -195,12 +195,14 @@ class SocketLink:
     async def _receive(self, live: _Connection) -> Event | None:
         """Take in one frame, and answer it where that is due. Raises Unreachable when the connection is over."""
         message = await live.ws.receive()
+        if message.type is aiohttp.WSMsgType.BINARY:
+            raise failures.given_up(live.url, "it sent what no relay sends (bytes)")
         if message.type is not aiohttp.WSMsgType.TEXT:
             raise failures.lost(live.url, _ending(message, live.ws))
         try:
             event = live.conversation.receive(message.data)
         except FrameError as error:
-            raise failures.lost(live.url, f"it sent what no relay sends ({error})") from None
+            raise failures.given_up(live.url, f"it sent what no relay sends ({error})") from None
         if isinstance(event, Send):
             await live.ws.send_str(event.text)
         return event
@@ -272,7 +274,7 @@ class SocketLink:
                 await live.ws.send_str(live.conversation.ask(request))
                 return await waiting
         except TimeoutError:
-            late = failures.lost(live.url, f"there was no answer within {self._request_seconds:.0f} s")
+            late = failures.given_up(live.url, f"there was no answer within {self._request_seconds:.0f} s")
             await self._drop(live, late)
             raise late from None
         except (aiohttp.ClientError, OSError) as broken:
@@ -324,8 +326,6 @@ def _may_change(error: BaseException) -> bool:
 
 
 def _ending(message: aiohttp.WSMessage, ws: aiohttp.ClientWebSocketResponse) -> str:
-    if message.type is aiohttp.WSMsgType.BINARY:
-        return "it sent what no relay sends"
     if message.type is aiohttp.WSMsgType.ERROR:
         return f"{ws.exception() or 'an error'}"
     return "the relay closed it" if ws.close_code is not None else "it was closed"

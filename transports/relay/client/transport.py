@@ -26,6 +26,7 @@ from transports.relay import frames
 from transports.relay.address import RelayAddress
 from transports.relay.client.chunks import chunks
 from transports.relay.client.conversation import Answer, Login, Request
+from transports.relay.client.failures import LostError
 from transports.relay.client.link import Link, Mark
 from transports.relay.client.reasons import refusal, turned_away
 
@@ -189,9 +190,13 @@ class RelayTransport:
         return answer
 
     def _ask(self, request: Request) -> Answer:
-        """Ask, on another connection where the last one is gone. Raises Unreachable."""
+        """Ask for what a relay holds, once more where the connection turns out to be gone. Raises Unreachable."""
         self._connect()
-        answer = self._link.ask(request)
+        try:
+            answer = self._link.ask(request)
+        except LostError:
+            self._connect()
+            answer = self._link.ask(request)
         if isinstance(answer, frames.Error):
             raise turned_away(answer.reason)
         return answer

@@ -1,5 +1,7 @@
 """A replica that uses a relay in tests."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,9 +40,9 @@ def transport_to(
     *,
     request_seconds: float = 15.0,
     heartbeat_seconds: float = 20.0,
+    random: Callable[[], float] = lambda: -0.49,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> RelayTransport:
     """A transport to the relay at an address, that waits hardly at all before it connects again."""
-    link = SocketLink(
-        request_seconds=request_seconds, heartbeat_seconds=heartbeat_seconds, random=lambda: -0.49
-    )
-    return RelayTransport(RelayAddress.parse(url), me or Me(), directory, link)
+    link = SocketLink(request_seconds=request_seconds, heartbeat_seconds=heartbeat_seconds, random=random)
+    return RelayTransport(RelayAddress.parse(url), me or Me(), directory, link, sleep=sleep)

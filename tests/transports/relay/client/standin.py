@@ -56,7 +56,7 @@ class Logs:
 
 def place(raw: bytes) -> tuple[str, int]:
     """The lane and seq of a line."""
-    carried = frames.parse('{"t":"ops","ops":[%s]}' % raw.decode())
+    carried = frames.parse(f'{{"t":"ops","ops":[{raw.decode()}]}}')
     assert isinstance(carried, frames.Ops)
     parsed = carried.ops[0].parsed
     assert parsed is not None
@@ -163,8 +163,7 @@ class Network:
 
     def __init__(self, port: int) -> None:
         self._port = port
-        self._passes = asyncio.Event()
-        self._passes.set()
+        self._passes: list[asyncio.Event] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._writers: set[asyncio.StreamWriter] = set()
         self._thread = LoopThread()
@@ -175,8 +174,8 @@ class Network:
         return f"ws://127.0.0.1:{self.port}"
 
     def hold(self) -> None:
-        """Keep connections open and let nothing through."""
-        self._thread.loop.call_soon_threadsafe(self._passes.clear)
+        """Keep the connections there are open, and let nothing through any more."""
+        self._thread.run(self._hold())
 
     def cut(self) -> None:
         """End every connection without a word of WebSocket."""
@@ -193,15 +192,24 @@ class Network:
     async def _through(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there_reader, there = await asyncio.open_connection("127.0.0.1", self._port)
         self._writers |= {writer, there}
+        passes = asyncio.Event()
+        passes.set()
+        self._passes.append(passes)
         for source, target in ((reader, there), (there_reader, writer)):
-            task = asyncio.create_task(self._pass_on(source, target))
+            task = asyncio.create_task(self._pass_on(source, target, passes))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _pass_on(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    async def _hold(self) -> None:
+        for passes in self._passes:
+            passes.clear()
+
+    async def _pass_on(
+        self, source: asyncio.StreamReader, target: asyncio.StreamWriter, passes: asyncio.Event
+    ) -> None:
         with suppress(ConnectionError):
             while data := await source.read(65536):
-                await self._passes.wait()
+                await passes.wait()
                 target.write(data)
                 await target.drain()
         target.close()

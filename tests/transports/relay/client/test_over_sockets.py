@@ -283,14 +283,12 @@ def test_nothing_is_applied_from_a_push(relay: StandIn, near: Transport) -> None
 
 
 def test_a_watch_without_news_ends_and_lets_its_caller_interrupt(relay: StandIn, tmp_path: Path) -> None:
-    near = transport_to(relay.url, tmp_path)
-    near.refresh()
-    assert not near.watch(0.01)
-
     def enough(_: float) -> None:
         raise KeyboardInterrupt
 
-    near._sleep = enough
+    near = transport_to(relay.url, tmp_path, sleep=enough)
+    near.refresh()
+    assert not near.watch(0)
     with pytest.raises(KeyboardInterrupt):
         near.watch(60)
     near.close()
@@ -309,14 +307,19 @@ def test_a_lost_connection_is_sought_while_watching_and_misses_nothing(
     assert relay.connections == 2
 
 
-def test_the_pause_before_another_connection_grows(relay: StandIn, logs: Logs, near: Transport) -> None:
+def test_a_relay_that_is_not_back_yet_is_tried_again(relay: StandIn, logs: Logs, near: Transport) -> None:
     near.refresh()
-    relay.handshake = lambda: web.Response(status=503)
-    tried = []
-    relay.handshake = lambda: tried.append(1) or (web.Response(status=503) if len(tried) < 3 else None)
+    tried = 0
+
+    def handshake() -> web.Response | None:
+        nonlocal tried
+        tried += 1
+        return web.Response(status=503) if tried < 3 else None
+
+    relay.handshake = handshake
     relay.hang_up()
     assert near.watch(20)
-    assert len(tried) == 3
+    assert tried == 3
 
 
 def test_acknowledgements_are_given_and_given_again_to_a_relay_that_may_have_lost_them(
@@ -373,7 +376,7 @@ def test_a_half_open_connection_is_found_out_by_a_question(network: Network, tmp
     near = transport_to(network.url, tmp_path, request_seconds=0.25)
     near.refresh()
     network.hold()
-    with pytest.raises(Unreachable, match="no answer within|in time"):
+    with pytest.raises(Unreachable, match="no answer within"):
         near.refresh()
     near.close()
 
@@ -383,14 +386,9 @@ def test_a_half_open_connection_is_found_out_by_silence(
 ) -> None:
     near = transport_to(network.url, tmp_path, heartbeat_seconds=0.2, request_seconds=0.5)
     near.refresh()
-    link = near._link
-    before = link.mark()
     network.hold()
-    live = link._live
-    assert live is not None
-    while live.error is None:
-        link.wait(before, 0.05)
-    assert "gone" in live.error.message
+    assert near.watch(20)  # nobody asked anything, and there is another connection
+    near.refresh()
     near.close()
 
 
@@ -406,22 +404,21 @@ def test_a_slow_relay_is_given_up_and_its_late_answer_is_nobody_s(
     assert lines(impatient) == []
 
 
-def test_a_replaced_connection_comes_back_once_and_then_holds_back(
-    relay: StandIn, logs: Logs, near: Transport
-) -> None:
+def test_a_replaced_connection_comes_back_once_and_then_holds_back(relay: StandIn, tmp_path: Path) -> None:
+    near = transport_to(relay.url, tmp_path, random=lambda: 60.0)  # pauses of a minute
     replaced = frames.write(frames.Refused(frames.Why.REPLACED.reason("by a later connection")))
     near.refresh()
     relay.say(replaced)
     assert near.watch(20)
     near.refresh()
     assert relay.connections == 2
-    near._link._pacing.random = lambda: 1e9  # from here on a pause has no end
     relay.say(replaced)
     assert not near.watch(0.2)
     with pytest.raises(Unreachable, match="another connection of this same replica") as error:
         near.refresh()
     assert "one `dmp` at a time" in error.value.hint
     assert relay.connections == 2
+    near.close()
 
 
 def test_being_revoked_while_connected_is_told(relay: StandIn, logs: Logs, near: Transport) -> None:
