@@ -14,17 +14,17 @@ from typing import Final
 from core.store import Store
 from crypto.chain import Cursor
 from crypto.clock import MAX_CLOCK_LEAD_MS
-from crypto.invites import verify_recovery
 from crypto.judge import SignatureMemory
 from crypto.key_claims import MAX_KEY_CLAIMS, Claim, key_claims
 from crypto.keys import KeyBody
 from crypto.lane import LaneResult, read_lane
 from crypto.op import Unverified, read_entry, read_line, to_line
-from crypto.roster.bodies import Admit, CutPoint, Recover, Revoke
+from crypto.roster.bodies import CutPoint, Revoke
 from crypto.roster.claims import recovery_keys
 from crypto.roster.ops import RosterOp
 from replica.chain import forks
 from replica.chain.clock import adopt_reading
+from replica.chain.let_in import ever_let_in, proves_recovery
 from replica.chain.pinning import Lanes, pin_founding
 from replica.records import ops, problems, subjects
 from replica.records.commits import CommitPoint
@@ -44,7 +44,7 @@ MAX_GUESTS: Final = 4
 _INVITE: Final = b'"invite"'
 
 MAX_STRANGER_OPS: Final = 8
-"""Ops of a chain that are looked at before its replica was ever admitted (federation wire 2.4)."""
+"""Ops of a chain that are looked at before anybody let its replica in (federation wire 2.4)."""
 
 MAX_ROUNDS: Final = 64
 """Times roster ops may decide more keys within one pass; the rest follows in the next."""
@@ -167,7 +167,7 @@ class Verifier:
         known: dict[str, dict[str, bytes]] = {}
         for replica, fingerprint, line in db.execute("SELECT replica, fingerprint, line FROM claims"):
             known.setdefault(replica, {})[fingerprint] = bytes(line)
-        named = self._named(team)
+        named = self._named(team, lanes)
         room = MAX_WAITING_IDS - len(known.keys() - bound)
         guests = self._guests(team) if room <= 0 else Counter[str]()
         fresh: list[tuple[str, str, bytes]] = []
@@ -241,17 +241,16 @@ class Verifier:
                 found[invite.id] += 1
         return found
 
-    def _named(self, team: Team | None) -> dict[str, set[str]]:
-        """The keys asked for, the founder's, and those that admissions name whose publishers stood at them."""
+    def _named(self, team: Team | None, lanes: Lanes) -> dict[str, set[str]]:
+        """The keys asked for, the founder's, and those that admissions name whose publishers may have had a right."""
         db, named = self._store.db, {replica: {fingerprint} for replica, fingerprint in self._asked.items()}
         founder, fingerprint = get(db, Meta.FOUNDER), get(db, Meta.FOUNDER_FINGERPRINT)
         if founder is not None and fingerprint is not None:
             named.setdefault(founder, set()).add(fingerprint)
         if team is None:
             return named
-        for op in self._reader.ops(self._store.db):
-            if isinstance(op.body, Admit) and team.view.standing(op.replica, op.seq):
-                named.setdefault(op.body.replica, set()).add(op.body.fingerprint)
+        for replica, fingerprints in ever_let_in(db, team, self._reader.ops(db), lanes).items():
+            named.setdefault(replica, set()).update(fingerprints)
         return named
 
     def _bind_recovered(self, team: Team, lanes: Lanes) -> bool:
@@ -270,7 +269,7 @@ class Verifier:
                 if claim.roster_op is None:
                     continue
                 op = RosterOp.of(claim.roster_op, claim.fingerprint)
-                if not _proves_recovery(team, pubs, op, claim.key):
+                if not proves_recovery(team, pubs, op, claim.key):
                     continue
                 with self._store.transaction(CommitPoint.CLAIMED):
                     db.execute("SAVEPOINT recovery")
@@ -295,6 +294,7 @@ class Verifier:
     def _round(self, team: Team, lanes: Lanes, found: Verified, now_ms: int) -> bool:
         """Read every chain under its decided key; True when that may have changed the roster."""
         changed, known_forks = False, forks.forks(self._store.db)
+        let_in = ever_let_in(self._store.db, team, self._reader.ops(self._store.db), lanes)
         for replica, lines in lanes.items():
             key = team.keys.get(replica)
             if key is None:
@@ -307,14 +307,20 @@ class Verifier:
             if replica not in found.chains:
                 start = Cursor() if known is None else known.cursor
                 found.chains[replica] = Chain(start, self._read(team, replica, lines, start, now_ms))
-            changed |= self._keep_roster_ops(team, replica, key, found.chains[replica])
+            changed |= self._keep_roster_ops(team, replica, key, found.chains[replica], let_in)
             halted = found.chains[replica].found.cursor.halted
             if replica in known_forks or forks.is_fork(halted):
-                changed |= self._read_forked(team, replica, lines, found, now_ms)
+                changed |= self._read_forked(team, replica, lines, found, let_in, now_ms)
         return changed
 
     def _read_forked(
-        self, team: Team, replica: str, lines: Sequence[bytes], found: Verified, now_ms: int
+        self,
+        team: Team,
+        replica: str,
+        lines: Sequence[bytes],
+        found: Verified,
+        let_in: Collection[str],
+        now_ms: int,
     ) -> bool:
         """Read a log of two histories as far as it counts; True when that may have changed the roster."""
         db, key, start = self._store.db, team.keys[replica], found.chains[replica].start
@@ -342,7 +348,7 @@ class Verifier:
                 forks.note_read(db, replica, what)
         result = replace(read.along, entries=tuple(new), cursor=start)
         found.chains[replica] = Chain(start, result)
-        return self._keep_roster_ops(team, replica, key, found.chains[replica]) or changed
+        return self._keep_roster_ops(team, replica, key, found.chains[replica], let_in) or changed
 
     def _ends(self, team: Team, replica: str) -> list[CutPoint]:
         """Where revocations say that a log ends; first the one that stands, then those that may yet."""
@@ -383,11 +389,13 @@ class Verifier:
             ops.forget_chain(db, replica)
             ops.set_position(db, replica, ops.Position(key.fingerprint, Cursor()))
 
-    def _keep_roster_ops(self, team: Team, replica: str, key: KeyBody, chain: Chain) -> bool:
+    def _keep_roster_ops(
+        self, team: Team, replica: str, key: KeyBody, chain: Chain, let_in: Collection[str]
+    ) -> bool:
         """Store the roster ops of a chain ahead of its cursor; True when any was new."""
         db = self._store.db
         stranger = replica not in team.view.members and replica not in team.view.revoked
-        looked_at = chain.found.entries[:MAX_STRANGER_OPS] if stranger else chain.found.entries
+        looked_at = chain.found.entries if replica in let_in else chain.found.entries[:MAX_STRANGER_OPS]
         new = [
             entry
             for entry in looked_at
@@ -408,9 +416,3 @@ class Verifier:
 def _is_better(claim: Claim, kept: bytes | None) -> bool:
     """Whether a key op is to be kept in the place of another that announced the same keys: the smaller hash is."""
     return kept is not None and to_line(claim.op) != kept and claim.hash < read_entry(kept).hash
-
-
-def _proves_recovery(team: Team, pubs: Iterable[str], op: RosterOp, key: KeyBody) -> bool:
-    """Whether an op is a recovery that proves one of these keys of recovery codes."""
-    body, claimed = op.body, {"team": team.view.team_id, "replica": op.replica, "sign_pub": key.sign_pub}
-    return isinstance(body, Recover) and any(verify_recovery(pub, body.proof, **claimed) for pub in pubs)

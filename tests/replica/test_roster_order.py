@@ -74,3 +74,53 @@ def test_of_two_key_ops_with_the_same_keys_all_take_the_same_one(w: World) -> No
         team = each.node.team
         assert team is not None
         assert team.keys[stranger.replica].to_json() == first.body
+
+
+def test_a_newcomer_reads_all_that_whoever_was_let_in_says_though_a_removal_undoes_that(w: World) -> None:
+    """What decides a contest may stand far down the log of a machine that is no member without it."""
+    ada, bea, ann = w.team("ada", "bea", "ann")
+    commands.set_role(ada.pass_(), bea.me, Role.ADMIN)
+    exchange(ada, bea, ann)
+    before = bea.chain()[-1]
+    dee = w.machine("dee")
+    w.admit(bea, dee)
+    commands.set_role(bea.pass_(), dee.me, Role.ADMIN)
+    exchange(ada, bea, ann, dee)
+    commands.set_role(ada.pass_(), ann.me, Role.ADMIN)  # so ann ranks below dee
+    exchange(ada, bea, ann, dee)
+    head = ann.chain()[-1]
+    for number in range(12):
+        dee.node.engine.join("eng", f"human:m{number}")
+    exchange(dee)
+    sign(ann, Revoke(bea.me, CutPoint(before.seq, before.hash), "and whom she let in"))
+    sign(dee, Revoke(ann.me, CutPoint(head.seq, head.hash), "no"))
+    exchange(ada, bea, ann, dee)
+    late = w.machine("late")
+    w.admit(ada, late)
+    exchange(ada, late)
+    assert view_of(ada).members.keys() == {ada.me, bea.me, dee.me, late.me}
+    assert view_of(late).members.keys() == view_of(ada).members.keys()
+
+
+def test_a_newcomer_reads_a_revocation_that_rests_on_one_of_two_histories_of_its_target(w: World) -> None:
+    """Who published it was let in by the machine it revokes, past the op where that one's two histories part."""
+    ada, bea = w.team("ada", "bea")
+    commands.set_role(ada.pass_(), bea.me, Role.ADMIN)
+    exchange(ada, bea)
+    parting = Forger(bea)
+    dee = w.machine("dee")
+    w.admit(bea, dee)
+    commands.set_role(bea.pass_(), dee.me, Role.ADMIN)
+    exchange(ada, bea, dee)
+    for number in range(12):
+        dee.node.engine.join("eng", f"human:m{number}")
+    exchange(dee)
+    head = bea.chain()[-1]
+    sign(dee, Revoke(bea.me, CutPoint(head.seq, head.hash), "two faces"))
+    parting.publish(parting.op("channel", body={"channel": "eng", "member": "human:bea", "joined": True}))
+    exchange(ada, dee)
+    assert view_of(ada).members.keys() == {ada.me, dee.me}
+    late = w.machine("late")
+    w.admit(ada, late)
+    exchange(ada, late)
+    assert view_of(late).members.keys() == view_of(ada).members.keys() == {ada.me, dee.me, late.me}
