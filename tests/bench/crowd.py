@@ -106,7 +106,7 @@ class _Sender:
         figures = self.figures
         figures.passes += 1
         try:
-            report = SyncPass(self.node, self.transport).run()
+            report = SyncPass(self.node, self.transport, running=figures.passes == 1).run()
         except Behind:
             figures.gave_up += 1
             return False

@@ -41,6 +41,14 @@ class Snapshot:
             self._folders = {} if found is None else lanes(self.tree(found, self.limits.folder_bytes))
         return self._folders
 
+    def changed_since(self, earlier: "Snapshot") -> list[str]:
+        """Return the replicas whose folder is not what it was; of none where there are too many to list."""
+        try:
+            before = earlier.folders()
+            return [replica for replica, folder in self.folders().items() if before.get(replica) != folder]
+        except UnusableError:
+            return []
+
     def folder(self, replica: str) -> str | None:
         """Return the object id of one replica's folder, however many there are. Raises UnreadableError."""
         try:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from crypto.keys import REPLICA_ID
-from transports.base import ACKS_BYTES, PASS_BYTES, Line, Pull, PullReport, Unreachable
+from transports.base import ACKS_BYTES, PASS_BYTES, Behind, Line, Pull, PullReport, Unreachable
 from transports.git import answers
 from transports.git.branch import Snapshot
 from transports.git.clone import Clone, tip_ref
@@ -25,6 +25,7 @@ from transports.git.objects import Objects, UnreadableError, UnusableError
 from transports.git.pace import FAR_SECONDS, NEAR_SECONDS, Pace
 from transports.git.pull import Reading
 from transports.git.run import GitError
+from transports.git.turns import Turns
 from transports.remotes import DEFAULT_BRANCH, Remote, check_branch
 
 
@@ -43,9 +44,10 @@ class GitTransport:
         limits: Limits | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        rest: Callable[[float], None] = time.sleep,
         random: Callable[[], float] = random.random,
     ) -> None:
-        """`clock` (seconds), `sleep` and `random` serve `watch`.
+        """`clock` tells seconds; `sleep` serves `watch`, `rest` what waits for its turn among others who publish.
 
         Raises RemoteError for a name that is no branch's, Unreachable where the directory cannot be made.
         """
@@ -53,6 +55,8 @@ class GitTransport:
         self._limits = limits or Limits()
         self._clock = clock
         self._sleep = sleep
+        self._rest = rest
+        self._turns = Turns(clock, random)
         self._pace = Pace(NEAR_SECONDS if remote.local else FAR_SECONDS, random)
         self._ref = tip_ref(remote.url, check_branch(branch))
         self._seen: Snapshot | None = None
@@ -66,10 +70,18 @@ class GitTransport:
             self._objects = Objects(self._clone.runner, self._limits.local_seconds)
 
     def refresh(self) -> str:
-        """Fetch the branch, and return its commit; empty while nobody has published."""
+        """Fetch the branch, and return its commit; empty while nobody has published.
+
+        Waits before that where others publish so often that somebody was faster the last time.
+        """
+        if (seconds := self._turns.wait()) > 0:
+            self._rest(seconds)
+        self._turns.begin()
         with self._local_errors(), self._clone.locked():
             seen = self._fetch_readable()
             if self._seen is None or self._seen.tip != seen.tip:
+                if self._seen is not None:
+                    self._turns.saw(seen.changed_since(self._seen))
                 self._seen = seen
                 self._pace.restart()
                 self._clone.tidy()
@@ -107,7 +119,12 @@ class GitTransport:
             commit = Draft(self._snapshot(), self._clone.loose).commit(replica, lines, acks)
             if commit is None:
                 return
-            self._far.push(commit)
+            try:
+                self._far.push(commit)
+            except Behind:
+                self._turns.lost()
+                raise
+            self._turns.won()
             self._clone.loose.point(self._ref, commit)
             self._seen = self._at(commit)
             self._pace.restart()

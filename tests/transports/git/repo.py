@@ -61,6 +61,7 @@ class GitFarSide:
             limits=self.limits,
             clock=time.clock,
             sleep=time.sleep,
+            rest=time.sleep,
             random=lambda: 0.5,
         )
 
