@@ -19,7 +19,9 @@ from crypto.keys import team_id
 from crypto.op import read_entry
 from transports.base import Refused, TransportError, Unreachable
 from transports.relay.address import MAX_DIFFICULTY, RelayAddress, Stamp
+from transports.relay.client.failures import not_made
 from transports.relay.client.reasons import shown
+from transports.relay.client.tls import trusted
 from transports.relay.client.work import stamp
 
 REGISTRATION_SECONDS: Final = 15.0
@@ -195,7 +197,9 @@ async def _request(
     try:
         async with (
             aiohttp.ClientSession(timeout=timeout) as session,
-            session.request(method, url, headers=headers, data=body, allow_redirects=False) as response,
+            session.request(
+                method, url, headers=headers, data=body, allow_redirects=False, ssl=trusted(url)
+            ) as response,
         ):
             raw = bytearray()
             async for piece in response.content.iter_any():
@@ -204,10 +208,7 @@ async def _request(
                     raise Refused(f"{relay.url} answers, but is no relay", "check the address")
             return _Answer(response.status, _members(bytes(raw)))
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        why = "did not answer in time" if isinstance(error, TimeoutError) else shown(str(error))
-        raise Unreachable(
-            f"{relay.url} does not answer: {why}", "check the address and the network"
-        ) from None
+        raise not_made(relay.url, error) from None
 
 
 def _members(raw: bytes) -> Mapping[str, JsonValue]:

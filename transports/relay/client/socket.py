@@ -34,6 +34,7 @@ from transports.relay.client.conversation import (
 from transports.relay.client.link import Mark
 from transports.relay.client.loop import LoopThread
 from transports.relay.client.pacing import Pacing
+from transports.relay.client.tls import trusted
 from transports.relay.frames import FRAME_CHARACTERS, FrameError, RequestId, Why, why
 
 REQUEST_SECONDS: Final = 15.0
@@ -170,6 +171,7 @@ class SocketLink:
             async with asyncio.timeout(self._request_seconds):
                 ws = await self._http.ws_connect(
                     RelayAddress.parse(login.url).team(login.team),
+                    ssl=trusted(login.url),
                     heartbeat=self._heartbeat_seconds,
                     max_msg_size=_FRAME_BYTES,
                     timeout=aiohttp.ClientWSTimeout(ws_close=_CLOSE_SECONDS),

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -71,8 +72,9 @@ def place(raw: bytes) -> tuple[str, int]:
 class StandIn:
     """A relay at an address of its own, which answers each frame with the texts that `answer` gives."""
 
-    def __init__(self, answer: Answering) -> None:
+    def __init__(self, answer: Answering, tls: ssl.SSLContext | None = None) -> None:
         self.answer = answer
+        self._tls = tls
         self.first: Callable[[], Iterable[str]] = lambda: [frames.write(frames.Challenge(NONCE))]
         self.handshake: Callable[[], web.Response | None] = lambda: None
         self.connections = 0
@@ -83,7 +85,7 @@ class StandIn:
 
     @property
     def url(self) -> str:
-        return f"ws://127.0.0.1:{self.port}"
+        return f"{'ws' if self._tls is None else 'wss'}://127.0.0.1:{self.port}"
 
     def say(self, text: str) -> None:
         """Send a text to whoever is connected."""
@@ -107,7 +109,7 @@ class StandIn:
         app.router.add_get("/v1/teams/{team}", self._serve)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        site = web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=self._tls)
         await site.start()
         address = self._runner.addresses[0]
         return int(address[1])
