@@ -7,34 +7,41 @@ race for the far side starts again from the refresh, with jitter, inside a time 
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
 from core.errors import Code, DmpError
+from crypto.op import Unverified, read_line
+from replica.abreast import Asking, InTurn
 from replica.chain.acknowledge import acks_to_publish, keep_acks, published_text
 from replica.chain.apply import Applier
 from replica.chain.guard import check_chain, pause_reason, remember_signing
+from replica.chain.own_lane import published_head
 from replica.chain.publish import already_there, mark_published, unpublished_lines, withdraw_from_leavers
 from replica.chain.sign import sign_outbox
 from replica.chain.unacknowledged import note_unacknowledged
 from replica.chain.verify import Verifier
 from replica.chain.withheld import note_withheld
+from replica.elsewhere import Fault, Visited, Visits, note_failure
 from replica.host.memory_gates import judge
 from replica.mail.hand_on import hand_on_held
 from replica.mail.newly_reading import note_new_readers
+from replica.moving import Open, arriving, follow, listens, note_arrived
 from replica.node import Node
-from replica.records import outbox, problems, subjects
+from replica.records import ops, outbox, problems, subjects
 from replica.records.commits import CommitPoint
+from replica.records.link import Role, remembered
 from replica.records.meta import Meta, get, put
+from replica.records.transports import note_visit
 from replica.shared.docs import rows as documents
 from replica.shared.fold import is_stale
 from replica.shared.memory import changes as memory_changes
-from replica.shared.publish import sign_presence, sign_shared
+from replica.shared.publish import announce_capabilities, sign_presence, sign_shared
 from replica.team.admissions import admit_invited
 from replica.team.roster import Team
-from transports.base import Behind, Refused, Skipped, Transport
+from transports.base import Behind, Refused, Skipped, Transport, TransportError
 
 PUBLISH_SECONDS: Final = 30.0
 """How long one pass keeps trying to publish while others publish too, in seconds."""
@@ -64,13 +71,23 @@ class Report:
     attempts: int = 0
     more: bool = False
     paused: str | None = None
+    faults: list[Fault] = field(default_factory=list)
+
+    def add(self, visited: Visited) -> None:
+        """Count what transports besides the main one showed."""
+        self.applied += visited.applied
+        self.refused += visited.refused
+        self.more |= visited.more
+        self.faults += visited.faults
 
 
 @dataclass(slots=True)
 class SyncPass:
-    """Runs passes of one node over one transport, under the directory's sync lock, which the caller holds.
+    """Runs passes of one node, under the directory's sync lock, which the caller holds.
 
-    `step` is told what is being done, to show it. Sleep, monotonic time and jitter come from outside.
+    `transport` is the main one. With `open_`, which opens the transport of a link or returns the one that is open, a
+    pass visits the others too, asked by way of `asking`, and follows the team to another main one: `transport` is that
+    one then. `step` is told what is being done, to show it. Sleep, monotonic time and jitter come from outside.
     `running` tells of passes that follow one another without end, True at the first one: teammates are then told
     that this replica is there. `asked` has fingerprints, by replica, whose keys are looked for: see Verifier.
     """
@@ -84,14 +101,66 @@ class SyncPass:
     budget_seconds: float = PUBLISH_SECONDS
     running: bool | None = None
     asked: dict[str, str] = field(default_factory=dict)
+    open_: Open | None = None
+    asking: Asking = field(default_factory=InTurn)
+    besides: Report = field(default_factory=Report)
+    _read_back: int = 0
 
     def run(self) -> Report:
-        """One whole pass.
+        """One whole pass, over every transport.
 
-        Raises TransportError when the far side does not do its part, and DmpError when this replica may sign
-        no more. What was applied or signed before that stays, and the next pass goes on from there.
+        Raises TransportError when the main one does not do its part, and DmpError when this replica may sign
+        no more. What was applied or signed before that stays, and the next pass goes on from there; what came over
+        the other transports meanwhile is in `besides`.
         """
-        return self._persist(self._send)
+        self.besides = Report()
+        visits = self._visits((Role.OTHER, Role.FORMER) if listens(self.node) else (Role.OTHER,))
+        try:
+            report = self._persist(self._send)
+        except TransportError as error:
+            self._main_failed(error, visits)
+            raise
+        self._end(visits, report, paused=report.paused is not None)
+        if report.paused is None:
+            report.more |= self._follow(away=False)
+        return report
+
+    def _visits(self, roles: Collection[Role]) -> Visits | None:
+        """Begin to ask the transports of these roles; None where nothing is known of a team."""
+        node, open_ = self.node, self.open_
+        if open_ is None or node.team is None or not node.team.ready(node.me):
+            return None
+        pauses = self._pauses()
+        return Visits(node, roles, open_, self.asking, lambda: self.sleep(next(pauses)), WHOLE_MS)
+
+    def _end(self, visits: Visits | None, report: Report, *, paused: bool) -> None:
+        if visits is not None:
+            self.step("asking the other transports")
+            visited = visits.end(paused=paused)
+            note_skipped(self.node, self.node.team, visited.skipped)
+            report.add(visited)
+
+    def _main_failed(self, error: TransportError, visits: Visits | None) -> None:
+        """Read what there is to read elsewhere, and go where the team has gone, if that is what it shows."""
+        link = remembered(self.node.store.db)
+        if link is not None:
+            note_failure(self.node, link, error)
+        paused = pause_reason(self.node) is not None
+        self._end(visits, self.besides, paused=paused)
+        if not listens(self.node):
+            self._end(self._visits((Role.FORMER,)), self.besides, paused=paused)
+        if not paused:
+            self.besides.more |= self._follow(away=True)
+
+    def _follow(self, *, away: bool) -> bool:
+        """Follow the team to another main transport; True where this machine is there now."""
+        if self.open_ is None:
+            return False
+        moved = follow(self.node, self.open_, away=away)
+        if moved is None:
+            return False
+        self.transport = moved
+        return True
 
     def publish(self, say: Callable[[], None]) -> Report:
         """A pass that signs with `say`, a roster command, before everything else.
@@ -140,6 +209,7 @@ class SyncPass:
         whole = self._is_time_to_read_all()
         lane = check_chain(node, self.transport, whole=whole)
         mark_published(store, already_there(store.db, lane.present))
+        self._read_back = published_head(store.db, node.me) if not lane.lacking else min(lane.lacking) - 1
         pulled = _Pulled(tip, lane.lacking, settled=True)
         known = node.team
         unchanged = tip == get(store.db, Meta.TIP) and not whole and not self.asked
@@ -162,8 +232,9 @@ class SyncPass:
         if team is not None:
             note_unacknowledged(node, team, shown)
         note_skipped(node, team, pull.report.skipped)
+        note_arrived(node, verified.missing_heads)
         if not pull.report.more:
-            note_withheld(node, verified)
+            note_withheld(node, verified, arriving(node))
             if whole:
                 with store.transaction(CommitPoint.SYNCED) as db:
                     put(db, Meta.READ_ALL_AT, str(node.wall()))
@@ -191,21 +262,36 @@ class SyncPass:
                 if self.running is not None:
                     sign_presence(node, team, beginning=self.running)
                     self.running = False
+                announce_capabilities(node, team)
                 hand_on_held(node, team)
                 sign_outbox(node, team)
             remember_signing(node)
-            acks = acks_to_publish(node, team)
+            acks = acks_to_publish(node, team, get(store.db, Meta.ACKS))
         lines = [] if report.paused else unpublished_lines(store, node.me, pulled.lacking)
         if lines or acks is not None:
             self.step("publishing")
             self.transport.publish(node.me, [line for _, line in lines], acks=acks)
             mark_published(store, [seq for seq, _ in lines])
             report.published += len(lines)
+            self._see(lines)
+        link = remembered(store.db)
         with store.transaction(CommitPoint.SYNCED) as db:
             if acks is not None:
                 put(db, Meta.ACKS, published_text(acks))
             put(db, Meta.TIP, pulled.tip if pulled.settled else None)
             put(db, Meta.SYNCED_AT, node.now())
+            if link is not None:
+                note_visit(db, link, at=node.now(), read_back=self._read_back)
+
+    def _see(self, lines: Sequence[tuple[int, bytes]]) -> None:
+        """See which of the own ops that the main transport took it shows: it has what can be read back there."""
+        if not lines:
+            return
+        first, _ = lines[0]
+        reads = (read_line(line.raw) for line in self.transport.lane(self.node.me, first))
+        shown = {read.hash for read in reads if isinstance(read, Unverified)}
+        lost = [seq for seq, _ in lines if ops.hash_at(self.node.store.db, self.node.me, seq) not in shown]
+        self._read_back = published_head(self.node.store.db, self.node.me) if not lost else lost[0] - 1
 
     def _applying(self, done: int, total: int) -> None:
         self.step(f"applying {done} of {total}")

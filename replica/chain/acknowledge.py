@@ -13,7 +13,6 @@ from crypto.op import MAX_SEQ
 from replica.node import Node
 from replica.records import ops
 from replica.records.commits import CommitPoint
-from replica.records.meta import Meta, get
 from replica.team.roster import Team
 from transports.base import Line
 
@@ -22,8 +21,8 @@ SELECT replica, min(seq) FROM missing JOIN ops USING (replica, seq) WHERE type !
 """
 
 
-def acks_to_publish(node: Node, team: Team) -> bytes | None:
-    """This replica's acknowledgements, signed; None when they would say what the last ones said.
+def acks_to_publish(node: Node, team: Team, said: str | None) -> bytes | None:
+    """This replica's acknowledgements, signed; None when they would say what those of `said` say (`published_text`).
 
     They stop before mail and states that are still missing here: their publisher may drop what everyone acknowledged.
     """
@@ -33,13 +32,13 @@ def acks_to_publish(node: Node, team: Team) -> bytes | None:
         for replica, position in ops.positions(node.store.db).items()
         if replica != node.me and replica in team.keys and position.cursor.head is not None
     }
-    if not through or json.dumps(through, sort_keys=True) == get(node.store.db, Meta.ACKS):
+    if not through or json.dumps(through, sort_keys=True) == said:
         return None
     return sign_acks(Acks(node.me, through, node.now()), node.identity.secrets.signer)
 
 
 def published_text(acks: bytes) -> str:
-    """What `Meta.ACKS` remembers of acknowledgements that went out."""
+    """What is remembered of acknowledgements that went out over a transport."""
     return json.dumps(json.loads(acks)["through"], sort_keys=True)
 
 

@@ -11,7 +11,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from crypto.chain import Cursor, Head
@@ -88,10 +88,14 @@ class _Lane:
 
 @dataclass(slots=True)
 class Applier:
-    """Applies one verified pull after another to a node's store. `progress` is told (done, total) ops."""
+    """Applies one verified pull after another to a node's store. `progress` is told (done, total) ops.
+
+    `aside` tells that the pull is not of the main transport: what is missing there is missing nowhere.
+    """
 
     node: Node
     progress: Callable[[int, int], None] = _silent
+    aside: bool = False
     _documents: Counter[str] = field(default_factory=Counter)
     _more: bool = False
 
@@ -463,13 +467,16 @@ class Applier:
         with self.node.store.transaction(CommitPoint.FAULTS) as db:
             for replica, lane in lanes.items():
                 found = verified.chains[replica].found
+                if self.aside:
+                    found = replace(found, stall=None, gap=None, skipped=0, waiting=0)
                 halted = found.cursor.halted
                 if halted is not None and not lane.blocked:
                     ops.set_position(db, replica, ops.Position(lane.fingerprint, Cursor(lane.head, halted)))
-                if not lane.blocked:
+                tells = not self.aside or halted is not None or bool(found.entries)
+                if not lane.blocked and tells:
                     problems.clear(db, subjects.QUOTA.of(replica))
                 lane.blocked |= found.stall is not None or found.held is not None or found.gap is not None
-                if team.knows(replica):
+                if team.knows(replica) and tells:
                     self._note_fault(db, team, lane, found)
 
     def _note_fault(self, db: sqlite3.Connection, team: Team, lane: _Lane, found: LaneResult) -> None:

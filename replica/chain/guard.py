@@ -23,16 +23,23 @@ def check_chain(node: Node, transport: Transport, *, whole: bool = False) -> Lan
 
     Raises DmpError `conflict` when this replica has stopped for good, now or earlier.
     """
-    db = node.store.db
-    stopped = get(db, Meta.STOPPED)
-    if stopped is None:
-        report = check_own_lane(db, node.identity, transport, whole=whole)
-        if report.stranger is None:
-            return report
-        stopped = stop_text(report.stranger)
-        with node.store.transaction(CommitPoint.STOPPED):
-            put(db, Meta.STOPPED, stopped)
-            problems.note(db, problems.Problem(STOPPED, stopped, node.me, report.stranger.seq, node.now()))
+    stopped = get(node.store.db, Meta.STOPPED)
+    if stopped is not None:
+        raise DmpError(Code.CONFLICT, stopped)
+    return stop_for_stranger(node, check_own_lane(node.store.db, node.identity, transport, whole=whole))
+
+
+def stop_for_stranger(node: Node, report: LaneReport) -> LaneReport:
+    """Return what the own lane shows on a transport.
+
+    Raises DmpError `conflict`, and stops this replica for good, where that is an op that was not signed here.
+    """
+    if report.stranger is None:
+        return report
+    stopped, db = stop_text(report.stranger), node.store.db
+    with node.store.transaction(CommitPoint.STOPPED):
+        put(db, Meta.STOPPED, stopped)
+        problems.note(db, problems.Problem(STOPPED, stopped, node.me, report.stranger.seq, node.now()))
     raise DmpError(Code.CONFLICT, stopped)
 
 

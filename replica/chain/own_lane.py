@@ -40,11 +40,11 @@ def check_own_lane(
     published again; from the start with `whole`, and when not even the published head is there.
     """
     published = published_head(db, identity.replica)
-    since = 0 if whole else _first_to_compare(db, published)
-    report = _compare(db, identity, transport.lane(identity.replica, since), since, published)
+    since = 0 if whole else first_to_compare(db, published)
+    report = compare(db, identity, transport.lane(identity.replica, since), since, published)
     if report.stranger is not None or not since or published not in report.lacking:
         return report
-    return _compare(db, identity, transport.lane(identity.replica), 0, published)
+    return compare(db, identity, transport.lane(identity.replica), 0, published)
 
 
 def stop_text(stranger: Entry) -> str:
@@ -67,16 +67,17 @@ def published_head(db: sqlite3.Connection, replica: str) -> int:
     return int(seq)
 
 
-def _first_to_compare(db: sqlite3.Connection, published: int) -> int:
+def first_to_compare(db: sqlite3.Connection, published: int) -> int:
     """The seq after the last op that all teammates acknowledged, at most LOOK_BACK below the published head."""
     (through,) = db.execute("SELECT min(own_through) FROM acks").fetchone()
     unacknowledged = published if through is None else through + 1
     return max(min(published, unacknowledged), published - LOOK_BACK)
 
 
-def _compare(
+def compare(
     db: sqlite3.Connection, identity: Identity, shown: Iterable[Line], since: int, published: int
 ) -> LaneReport:
+    """Compare the own lane from `since` on with what was signed here; up to `published` nothing may be lacking."""
     own = {line: seq for seq, line in ops.lines_of(db, identity.replica, since)}
     raws = [line.raw for line in shown]
     present = {own[raw] for raw in raws if raw in own}

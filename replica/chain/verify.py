@@ -76,13 +76,24 @@ class Verifier:
     """Verifies one pull after another against the store."""
 
     def __init__(
-        self, store: Store, me: str, reader: TeamReader, asked: Mapping[str, str] | None = None
+        self,
+        store: Store,
+        me: str,
+        reader: TeamReader,
+        asked: Mapping[str, str] | None = None,
+        *,
+        strangers: bool = True,
     ) -> None:
-        """Verify for replica `me`. `asked` has fingerprints, by replica, that are kept however many claim an id."""
+        """Verify for replica `me`. `asked` has fingerprints, by replica, that are kept however many claim an id.
+
+        Without `strangers`, whom nobody admitted and who proves no invite makes no claim: where others meet too,
+        nothing tells whose team they mean.
+        """
         self._store = store
         self._me = me
         self._reader = reader
         self._asked = asked or {}
+        self._strangers = strangers
         self._memory = SignatureMemory()
         self._whole = False
 
@@ -174,7 +185,10 @@ class Verifier:
         for replica in sorted(lanes.keys() - (bound - forks.forks(db).keys())):
             wanted, have = named.get(replica, set()), known.get(replica, {})
             if not have and not wanted:
-                invite = self._invite_of(team, replica, lanes[replica]) if room <= 0 else None
+                asks = room <= 0 or not self._strangers
+                invite = self._invite_of(team, replica, lanes[replica]) if asks else None
+                if invite is None and not self._strangers:
+                    continue
                 if invite is not None:
                     guests[invite] += 1
                 if room <= 0 and (invite is None or guests[invite] > MAX_GUESTS):

@@ -6,7 +6,7 @@ Words can be false, so the text says whose they are.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from replica.chain.verify import Chain, Verified
 from replica.node import Node
@@ -15,12 +15,17 @@ from replica.records.commits import CommitPoint
 from replica.team.roster import Team
 
 
-def note_withheld(node: Node, verified: Verified) -> None:
-    """After a pull that handed over everything: note what it seems to keep back, and forget what it shows again."""
+def note_withheld(node: Node, verified: Verified, arriving: Collection[str] = ()) -> None:
+    """After a pull that handed over everything: note what it seems to keep back, and forget what it shows again.
+
+    Of `arriving` nothing is expected yet: they may not have heard that the team is here now.
+    """
     team, db = node.team, node.store.db
     if team is None:
         return
     found = dict(_withheld(node, team, verified))
+    for replica in arriving:
+        found.pop(replica, None)
     noted = {
         subject
         for (subject,) in db.execute(

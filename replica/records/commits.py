@@ -25,6 +25,8 @@ class CommitPoint(StrEnum):
     APPLIED = "applied"  # received ops, all they changed, and the cursors past them
     FAULTS = "faults"  # where chains halt, stall or wait
     SYNCED = "synced"  # the end of a pass: what was acknowledged, and the tip it saw
+    VISITED = "visited"  # what a transport besides the main one showed and took, or why it did not
+    MOVED = "moved"  # another main transport, which has this replica's whole log
     STOPPED = "stopped"  # signing stopped for good, or paused
     RESUMED = "resumed"  # a pause overridden by its owner
     PROBLEM = "problem"  # something a person should know

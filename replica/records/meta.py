@@ -12,16 +12,17 @@ class Meta(StrEnum):
     DEVICE = "device"  # what this machine is called in the team
     CLOCK = "clock"  # the last reading of the hybrid clock, also the peers' adopted ones
     CLOCK_ACCEPTED = "clock-accepted"  # milliseconds up to which a person said the wall clock is right
-    REMOTE = "remote"  # the git remote, as the user typed it
-    BRANCH = "branch"
+    FOLLOWED = "followed"  # what the roster said of the team's main transport when this replica last went by it
+    MOVED_AT = "moved-at"  # when this replica last changed its main transport, in milliseconds
+    ARRIVING = "arriving"  # the members that were not seen on the main transport since, as JSON
     FOUNDING = "founding"  # opHash of the found op this replica follows
     FOUNDER = "founder"  # the replica that signed it
     FOUNDER_FINGERPRINT = "founder-fingerprint"  # of the key that signed it
     FIRM = "firm"  # "1" once this replica was admitted, or founded the team itself
     TRUSTED = "trusted"  # the fingerprint of the founder a person chose: only that founding is followed
     INVITED_TEAM = "invited-team"  # the team id of the invite in hand: only that founding is followed
-    TIP = "tip"  # the transport's tip after a pass that left nothing waiting
-    ACKS = "acks"  # the acknowledgements last published, as JSON
+    TIP = "tip"  # the main transport's tip after a pass that left nothing waiting
+    ACKS = "acks"  # the acknowledgements last published on the main transport, as JSON
     UNACKNOWLEDGED = (
         "unacknowledged"  # by replica: the own op its acknowledgement is waited for, and since when, as JSON
     )

@@ -456,6 +456,41 @@ CREATE TRIGGER roster_op_gone AFTER DELETE ON ops WHEN OLD.type = 'roster' BEGIN
 END;
 """
 
+_TRANSPORTS = """
+-- Where this replica meets its team: the main transport, further ones, and former main ones, which are only read.
+-- `tip` is what the last pass that left nothing waiting there saw, `acks` the acknowledgements last published there,
+-- and `read_back` the own op up to which all are known to be there. Of the main one `tip` and `acks` are in `meta`.
+CREATE TABLE transports (
+    address     TEXT NOT NULL,
+    branch      TEXT NOT NULL,
+    source      TEXT NOT NULL,
+    role        TEXT NOT NULL,
+    tip         TEXT,
+    acks        TEXT,
+    read_all_at INTEGER,
+    read_back   INTEGER NOT NULL DEFAULT 0,
+    seen_at     TEXT,
+    failed_at   TEXT,
+    error       TEXT,
+    PRIMARY KEY (address, branch)
+) STRICT;
+CREATE UNIQUE INDEX one_main_transport ON transports (role) WHERE role = 'main';
+INSERT INTO transports (address, branch, source, role)
+    SELECT remote.value, branch.value, 'typed', 'main' FROM meta AS remote, meta AS branch
+    WHERE remote.name = 'remote' AND branch.name = 'branch';
+DELETE FROM meta WHERE name IN ('remote', 'branch');
+-- The last op of each lane that was seen on a transport besides the main one: what comes after it there is read again
+-- even where it is known already, since it may say something else.
+CREATE TABLE seen_lanes (
+    address TEXT NOT NULL,
+    branch  TEXT NOT NULL,
+    replica TEXT NOT NULL,
+    seq     INTEGER NOT NULL,
+    PRIMARY KEY (address, branch, replica),
+    FOREIGN KEY (address, branch) REFERENCES transports (address, branch) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     core.MAILBOXES,
     _FIRST,
@@ -471,4 +506,5 @@ MIGRATIONS: tuple[str, ...] = (
     _ROSTER_NEWS,
     _FORK_ENDS,
     _OPS_IN_ROWS,
+    _TRANSPORTS,
 )

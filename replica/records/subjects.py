@@ -78,6 +78,20 @@ TRANSPORT: Final = Kind(
     "look who pushes to the branch",
     seen=True,
 )
+SET_BACK: Final = Kind(
+    "set-back",
+    "a transport besides the main one does not hold any more what was seen there; this machine's own ops are published "
+    "there again",
+    "look who can write there; what the team's main transport has is not touched",
+    seen=True,
+)
+MOVE: Final = Kind(
+    "move",
+    "an admin moved the team to another main transport, and this machine cannot follow yet; it goes on over the one "
+    "before, and tries again with every sync",
+    "do what the text says; where nothing helps, ask the admin who moved the team",
+    clears=True,
+)
 FLAGGED: Final = Kind(
     "flagged",
     "a line names one member twice; the last one counts",

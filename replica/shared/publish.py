@@ -5,6 +5,7 @@ the edit or the op. What was written before this replica came into the team is p
 a membership of a channel that the team already has a word on.
 """
 
+import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import Final
 from core.store import registers
 from crypto.canonical import JsonValue, canonical
 from crypto.op import MAX_OP_BYTES
+from replica.capabilities import CAPS
 from replica.host import memory
 from replica.node import Node
 from replica.records import problems
@@ -102,13 +104,28 @@ def _sign_documents(node: Node, team: Team) -> int:
 
 def sign_presence(node: Node, team: Team, *, beginning: bool) -> None:
     """Say that this replica is there: at the `beginning` of a long run, once an hour, and when its build changed."""
-    build, now_ms = _build_name(), node.wall()
-    device = team.keys[node.me].device
     row = node.store.db.execute("SELECT wall, build FROM devices WHERE replica = ?", (node.me,)).fetchone()
-    due = row is None or row[1] != build or not 0 <= now_ms - row[0] < PRESENCE_MS
-    if not due and not beginning:
-        return
-    body: JsonValue = {"kind": "replica", "build": build, "device": device, "wall": now_ms}
+    due = row is None or row[1] != _build_name() or not 0 <= node.wall() - row[0] < PRESENCE_MS
+    if due or beginning:
+        _say_presence(node, team)
+
+
+def announce_capabilities(node: Node, team: Team) -> None:
+    """Say what this build can do, where neither the key op nor any presence of this replica does."""
+    row = node.store.db.execute("SELECT caps_json FROM devices WHERE replica = ?", (node.me,)).fetchone()
+    said = {*team.keys[node.me].caps, *([] if row is None else json.loads(row[0]))}
+    if not said.issuperset(CAPS):
+        _say_presence(node, team)
+
+
+def _say_presence(node: Node, team: Team) -> None:
+    body: JsonValue = {
+        "kind": "replica",
+        "build": _build_name(),
+        "device": team.keys[node.me].device,
+        "wall": node.wall(),
+        "caps": [*CAPS],
+    }
     with node.store.transaction(CommitPoint.SHARED) as db:
         _say(db, node, team, "presence", body)
 

@@ -244,7 +244,7 @@ def admit(
         key = waiting_key(node.store.db, team, replica, typed)
         return Admit(replica, key.handle, role, key.fingerprint, observer=observer)
 
-    return _change(sync, wanted, CommitPoint.ADMITTED)
+    return change(sync, wanted, CommitPoint.ADMITTED)
 
 
 def _is_admitted_as(member: Member, fingerprint: str, role: Role, *, observer: bool) -> bool:
@@ -294,7 +294,7 @@ def set_role(sync: SyncPass, replica: str, role: Role) -> bool:
             return None
         return SetRole(replica, role, None if role is Role.ADMIN else last_verified(node, replica))
 
-    return _change(sync, wanted)
+    return change(sync, wanted)
 
 
 def set_hosts(sync: SyncPass, replica: str, add: Sequence[str] = (), drop: Sequence[str] = ()) -> bool:
@@ -327,7 +327,7 @@ def set_hosts(sync: SyncPass, replica: str, add: Sequence[str] = (), drop: Seque
             replica, hosts, last_verified(node, replica) if len(kept) < len(found.hosts) else None
         )
 
-    return _change(sync, wanted)
+    return change(sync, wanted)
 
 
 def revoke(sync: SyncPass, replica: str, reason: str) -> bool:
@@ -349,7 +349,7 @@ def revoke(sync: SyncPass, replica: str, reason: str) -> bool:
             member(team, replica)
         return Revoke(replica, last_verified(node, replica), reason)
 
-    return _change(sync, wanted)
+    return change(sync, wanted)
 
 
 def dismiss(sync: SyncPass, replica: str, seq: int, op_hash: str) -> bool:
@@ -373,10 +373,10 @@ def dismiss(sync: SyncPass, replica: str, seq: int, op_hash: str) -> bool:
             )
         return Dismiss(replica, seq, op_hash)
 
-    return _change(sync, wanted)
+    return change(sync, wanted)
 
 
-def _change(
+def change(
     sync: SyncPass, wanted: Callable[[Team], Action | None], point: CommitPoint = CommitPoint.ROSTER_SIGNED
 ) -> bool:
     """Sign and publish what is wanted of the team as it is after a pull; False where nothing is.

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from core.errors import Code, DmpError
 from crypto.invites import InviteCode, invite_id, invite_proof, public_of
 from crypto.keys import InviteProof, KeyBody
+from replica.capabilities import CAPS
 from replica.chain.guard import own_head
 from replica.node import Node
 from replica.records import ops, problems, subjects
@@ -79,6 +80,7 @@ def announce(node: Node, held: InviteCode | None) -> KeyBody:
         sign_pub=secrets.sign_pub,
         seal_pub=secrets.seal_pub,
         invite=proof,
+        caps=CAPS,
     )
     op = node.signer.append(db, "key", body.to_json())
     db.execute(

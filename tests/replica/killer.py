@@ -27,6 +27,9 @@ OF_A_HOST: Final[set[str]] = {
 }
 """Commits of one person's host, with or without a team: test_host_crashes visits them, test_crashes all others."""
 
+OF_TRANSPORTS: Final[set[str]] = {CommitPoint.VISITED, CommitPoint.MOVED}
+"""Commits of a machine that uses more than one transport: test_transport_crashes visits them."""
+
 
 class KilledError(BaseException):
     """The machine died."""
