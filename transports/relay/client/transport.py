@@ -153,8 +153,8 @@ class RelayTransport:
     def _is_ahead(self) -> bool:
         """Whether the relay holds what no pull on this connection has shown.
 
-        It answers in order, so it has pushed before its answer whatever it stored before the question. Where a pull
-        came to its end, this asks as well for what is above: a push may have been lost.
+        Pushes tell that too, but they may be lost, so what is above the last pull's end is asked for as well. Where no
+        pull came to its end, the question only finds out whether the relay is still there.
         """
         me = self._member.replica
         if self._heads is None:
