@@ -1,10 +1,10 @@
 """The team an audit is about: which founding, and the roster its ops come to.
 
 A replica folds the roster as ops arrive. An audit has them all, and reads to the fixed point: the founder's
-chain first, then the chain of everyone the roster lets in, and of everyone who proves a recovery code, until
-nobody new is let in. Ops of others have no effect on it. A roster op counts from the moment it verifies, as it
-does for a replica, so chains are walked here without the cuts that the roster sets: a cut takes rights away
-from later ops, and never an op out of the fold.
+chain first, then the chain of everyone whom somebody let in, be it undone or not, and of everyone who proves a
+recovery code, until nobody new is let in. Ops of others have no effect on it. A roster op counts from the
+moment it verifies, as it does for a replica, so chains are walked here without the cuts that the roster sets: a
+cut takes rights away from later ops, and never an op out of the fold.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +24,7 @@ from crypto.roster.view import View
 from replica.audit.chains import Chains, Walked
 from replica.audit.source import Source, SourceError
 from replica.audit.survey import Announced, FoundingClaim, Survey
+from replica.chain.let_in import let_in_by
 
 MAX_FOUNDINGS: Final = 16
 """Foundings that are looked at. Anyone who can write to a branch can found teams there."""
@@ -108,13 +109,17 @@ class _TeamReader:
     def read(self) -> Team:
         while True:
             view, keys = resolve(self._founding.hash, self._claims(), self._ops)
-            known = {*view.members, *view.revoked} & keys.keys()
-            new = sorted(known - self._walked.keys())
+            new = sorted((self._ever_let_in() & keys.keys()) - self._walked.keys())
             if not new and not self._recover():
                 return Team(view, keys, self._walked)
             for replica in new:
                 walked = self._chains.walk(replica, keys[replica], keep_roster=True)
                 self._take(replica, keys[replica], walked)
+
+    def _ever_let_in(self) -> set[str]:
+        """Everyone who may have had a right: what they say may decide which removals stand."""
+        recovering = {replica for replica, _ in self._recovering}
+        return {*let_in_by({self._founding.replica, *recovering}, self._ops)}
 
     def _take(self, replica: str, key: KeyBody, walked: Walked) -> None:
         self._walked[replica] = walked

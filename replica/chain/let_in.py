@@ -6,7 +6,8 @@ Where one of them signed two histories, both are looked at: which of them counts
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from crypto.invites import verify_recovery
 from crypto.keys import KeyBody
@@ -25,22 +26,30 @@ def ever_let_in(
 ) -> dict[str, set[str]]:
     """The fingerprints under which each replica was let in; the founder and who recovered are let in under none."""
     recoveries = recovery_keys(ops)
+    recovered = {
+        op.replica
+        for op in ops
+        if isinstance(op.body, Recover)
+        and (key := team.keys.get(op.replica)) is not None
+        and proves_recovery(team, recoveries, op, key)
+    }
+    forked = forks.forks(db)
+    elsewhere = {replica: _in_any_history(team, replica, lanes.get(replica, ())) for replica in forked}
+    return let_in_by({team.view.founder, *recovered}, ops, elsewhere)
+
+
+def let_in_by(
+    first: Iterable[str], ops: Iterable[RosterOp], elsewhere: Mapping[str, Iterable[Admit]] | None = None
+) -> dict[str, set[str]]:
+    """Whom these replicas let in, and whom those did, with the fingerprints; `elsewhere` has more admissions."""
     by_publisher: dict[str, list[Admit]] = {}
-    found: dict[str, set[str]] = {team.view.founder: set()}
     for op in ops:
         if isinstance(op.body, Admit):
             by_publisher.setdefault(op.replica, []).append(op.body)
-        elif isinstance(op.body, Recover):
-            key = team.keys.get(op.replica)
-            if key is not None and proves_recovery(team, recoveries, op, key):
-                found.setdefault(op.replica, set())
-    forked = forks.forks(db)
+    found: dict[str, set[str]] = {replica: set() for replica in first}
     left = [*found]
     for replica in left:  # which grows as it is walked
-        admissions = by_publisher.get(replica, [])
-        if replica in forked:
-            admissions = [*admissions, *_in_any_history(team, replica, lanes.get(replica, ()))]
-        for admit in admissions:
+        for admit in chain(by_publisher.get(replica, ()), (elsewhere or {}).get(replica, ())):
             if admit.replica not in found:
                 left.append(admit.replica)
             found.setdefault(admit.replica, set()).add(admit.fingerprint)

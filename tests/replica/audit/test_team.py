@@ -159,6 +159,27 @@ def test_roster_ops_without_effect_are_told(tmp_path: Path) -> None:
     assert report.verified
 
 
+def test_all_are_heard_whom_somebody_let_in_though_a_removal_undoes_that(tmp_path: Path) -> None:
+    """What decides a contest may be said by a machine that is in the team only because it is said."""
+    team = Orchard()
+    ann, dee = (Member(each, fill).announce() for each, fill in (("ann-0000000d", 6), ("dee-0000000d", 7)))
+    team.ada.admit(team.eve, Role.ADMIN)
+    before = team.eve.head
+    team.eve.admit(dee, Role.ADMIN)
+    team.ada.admit(ann, Role.ADMIN)  # so ann ranks below dee
+    ann.revoke(team.eve, before)
+    dee.revoke(ann, ann.ops[0])
+    report = audit_lines(tmp_path, [*team.lines, *ann.lines, *dee.lines])
+    states = {each.replica: each.status.value for each in report.replicas}
+    assert states == {
+        ADA: "founder",
+        BOB: "member",
+        EVE: "admin",
+        ann.replica: "revoked",
+        dee.replica: "admin",
+    }
+
+
 def _recover(member: Member, team: Orchard, seed: bytes) -> None:
     proof = recovery_proof(seed, team=team.team_id, replica=member.replica, sign_pub=member.key.sign_pub)
     member.roster(Recover(proof))
