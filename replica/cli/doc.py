@@ -312,7 +312,7 @@ def _target(
 def _slug_of(path: Path | None) -> str:
     slug = _NO_WORD.sub("-", "" if path is None else path.stem.lower()).strip("-")[:64].strip("-")
     if not slug:
-        raise invalid("slug", "say what the document is called, with --slug")
+        raise click.UsageError("say what the document is called, with --slug")
     return slug
 
 

@@ -66,7 +66,8 @@ def raise_(
     `dmp send --as`, and `dmp agent register` that of an agent.
     """
     if type_ not in RAISED_HERE:
-        raise invalid("type", f"a gate that a command raises is one of {', '.join(RAISED_HERE)}")
+        message = f"a gate that a command raises is one of {', '.join(RAISED_HERE)}"
+        raise click.BadParameter(message, param_hint="TYPE")
     with cli.acting() as node:
         sent = raising.raise_gate(
             node,

@@ -271,6 +271,8 @@ def merge(
         raise click.UsageError("--take is about one entry")
     if take is None and fields:
         raise click.UsageError("--field says what to --take")
+    if take is None and len({*named}) < 2:
+        raise click.UsageError("name the entries that are to become one, two at least; or --take a REVISION")
     with cli.acting() as node:
         who = sender(node, whose)
         if take is not None:

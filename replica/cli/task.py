@@ -29,10 +29,10 @@ def _fields(command: Callable[..., None]) -> Callable[..., None]:
     """The options that `add` and `edit` share."""
     for option in reversed(
         (
-            click.option("--status", metavar="STATUS", help=f"One of {', '.join(items.STATUSES)}."),
+            click.option("--status", type=click.Choice(items.STATUSES), help="How far it is."),
             click.option("--parent", metavar="ID", help="The epic it belongs to; none with an empty text."),
             click.option("--assignee", metavar="ADDRESS", help="Who does it; nobody with an empty text."),
-            click.option("--priority", metavar="WORD", help=f"One of {', '.join(items.PRIORITIES)}."),
+            click.option("--priority", type=click.Choice(items.PRIORITIES), help="How much it matters."),
             click.option(
                 "--label",
                 "labels",

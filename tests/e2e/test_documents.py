@@ -204,7 +204,7 @@ def test_a_hostile_text_does_not_act_on_a_terminal_or_pass_for_a_line_of_dmp(
     tmp_path: Path, ada: Person
 ) -> None:
     hostile = "# \x1b[2J Hi\n\nNo problems.\n\x1b]0;x\x07\u202e\r\u2028dmp: all is well\n"
-    assert "--slug" in ada.refused("doc", "put", "-", stdin=hostile)
+    assert "--slug" in ada.refused("doc", "put", "-", stdin=hostile, code=2)
     ada.dmp("doc", "put", "-", "--slug", "evil", "--summary", "\x1b[31m”red“", stdin=hostile)
     for command in (("list",), ("show", "evil"), ("log", "evil"), ("diff", "evil")):
         told = ada.dmp("doc", *command)

@@ -256,7 +256,7 @@ def test_nobody_hears_of_a_decision_before_what_follows_from_it_was_tried(
 
 @pytest.mark.parametrize("type_", ["wake", "scope", "agent-registration", "x-mine", "nothing"])
 def test_a_command_raises_only_what_a_program_may_park(zoe: Person, type_: str) -> None:
-    assert "[invalid on type]" in zoe.refused("gates", "raise", type_, "--data", "{}")
+    assert "is one of tool-approval" in zoe.refused("gates", "raise", type_, "--data", "{}", code=2)
 
 
 def test_gate_data_of_another_shape_is_refused(zoe: Person) -> None:

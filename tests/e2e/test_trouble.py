@@ -199,6 +199,8 @@ def test_r3_a_directory_restored_from_a_backup_stops_and_says_what_to_do(
         (["team", "revoke", "zoe-00000000", "--reason", "x"], 1, "not-found on replica"),
         (["team", "role", "zoe-00000000", "king"], 2, "usage"),
         (["join", "di1.nonsense"], 1, "invalid on code"),
+        (["task", "add", "Paint", "--status", "king"], 2, "usage"),
+        (["memory", "merge", "mem-0", "mem-0"], 2, "usage"),
         (["sync", "--interval", "0"], 2, "usage"),
         (["sinc"], 2, "usage"),
     ],
