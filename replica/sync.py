@@ -235,9 +235,7 @@ class SyncPass:
         note_arrived(node, verified.missing_heads)
         if not pull.report.more:
             note_withheld(node, verified, arriving(node))
-            if whole:
-                with store.transaction(CommitPoint.SYNCED) as db:
-                    put(db, Meta.READ_ALL_AT, str(node.wall()))
+            pulled.whole = whole
         pulled.settled = not (applied.held or pull.report.more)
         return pulled
 
@@ -280,6 +278,9 @@ class SyncPass:
                 put(db, Meta.ACKS, published_text(acks))
             put(db, Meta.TIP, pulled.tip if pulled.settled else None)
             put(db, Meta.SYNCED_AT, node.now())
+            # What a paused replica found missing in its lane, only another reading of all of it finds again.
+            if pulled.whole and not (report.paused and pulled.lacking):
+                put(db, Meta.READ_ALL_AT, str(node.wall()))
             if link is not None:
                 note_visit(db, link, at=node.now(), read_back=self._read_back)
 
@@ -317,12 +318,13 @@ class SyncPass:
 
 @dataclass(slots=True)
 class _Pulled:
-    """Where the first half of a pass left off: the tip it saw, own ops the far side lacks, and whether
-    everything it holds was dealt with."""
+    """Where the first half of a pass left off: the tip it saw, own ops the far side lacks, whether everything it
+    holds was dealt with, and whether all of that was read from its start."""
 
     tip: str
     lacking: Sequence[int]
     settled: bool
+    whole: bool = False
 
 
 def waiting_to_publish(node: Node) -> int:

@@ -11,6 +11,7 @@ from crypto.op import to_line
 from replica.chain.guard import resume
 from replica.home.directory import Directory
 from replica.home.marker import Verdict, compare, describe, read_marker, state_folder
+from replica.sync import WHOLE_MS
 from tests.replica.forge import Forger
 from tests.replica.world import Machine, World, exchange
 
@@ -219,3 +220,24 @@ def test_an_own_op_damaged_on_the_far_side_is_published_again_until_everyone_has
     assert bob.bodies() == ["letter 0", "letter 1", "letter 2"]
     exchange(ada, bob)
     assert ada.lane().count(damaged) == 1
+
+
+def test_what_a_paused_replica_found_missing_is_published_again_once_it_goes_on(w: World) -> None:
+    """All acknowledged it long ago, so that only the daily reading of its whole lane shows that it is gone."""
+    ada, bob = w.team("ada", "bob")
+    for number in range(3):
+        ada.send("human:bob", f"letter {number}")
+        exchange(ada, bob)
+    whole = ada.lane()
+    lanes = {bob.me: bob.lane(), ada.me: whole[:-3] + whole[-2:]}
+    w.remote.roll_back(10**6)
+    for replica, lines in lanes.items():
+        w.remote.put(replica, *lines)
+    ahead = sign_acks(Acks(bob.me, {ada.me: 999}, "now"), bob.node.identity.secrets.signer)
+    bob.transport.refresh()
+    bob.transport.publish(bob.me, [], acks=ahead)
+    ada.clock.ms += WHOLE_MS
+    assert ada.sync().paused
+    resume(ada.node)
+    ada.sync()
+    assert sorted(ada.lane()) == sorted([*whole, *ada.lane()[len(whole) :]])

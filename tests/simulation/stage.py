@@ -84,6 +84,8 @@ class Stage:
     """Replicas that broke the rules: nothing is promised about what they say, nor to them."""
     thieves: dict[str, Identity] = field(default_factory=dict)
     """Who joined by an invite that was somebody else's, by replica."""
+    restored: set[str] = field(default_factory=set)
+    """Replicas that an old copy was put back of: what their own stores lost, only the far side may have."""
     left: dict[str, str] = field(default_factory=dict)
     """Messages that must never be anywhere but here, and where that is."""
     faults: Collection[Fault] = ()
@@ -165,7 +167,7 @@ class Stage:
 
     def heal(self) -> None:
         """Mend everything that can be mended, and let everyone sync until nobody has anything left to say."""
-        self.network.give_back({each.me for each in self.standing})
+        self.network.give_back({each.me for each in self.standing} - self.restored)
         self.network.join()
         for machine in self.machines:
             machine.fuse.at.clear()

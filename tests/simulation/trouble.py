@@ -69,6 +69,7 @@ def _back_up(_: Stage, machine: SimMachine, _random: Random) -> None:
 def _restore(stage: Stage, machine: SimMachine, _random: Random) -> None:
     if not machine.restore():
         raise NothingError
+    stage.restored.add(machine.me)
     machine.node.take_up()
 
 
