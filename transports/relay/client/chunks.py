@@ -9,9 +9,10 @@ def chunks(lines: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
     """Cut lines, in their order, into runs of at most 1,000 lines and 4 MiB, of one line at least."""
     start = size = 0
     for at, line in enumerate(lines):
-        if at > start and (at - start == FRAME_OPS or size + len(line) > PUBLISH_BYTES):
+        written = len(line) + 1  # a comma follows it
+        if at > start and (at - start == FRAME_OPS or size + written > PUBLISH_BYTES):
             yield lines[start:at]
             start, size = at, 0
-        size += len(line)
+        size += written
     if start < len(lines):
         yield lines[start:]

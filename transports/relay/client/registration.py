@@ -92,7 +92,8 @@ def register(
     for _ in range(2):  # a stamp may be too old for the relay, or spent by a request whose answer was lost
         terms = asyncio.run(_terms(relay))
         pow_ = _work(relay, team, terms, token, progress, now)
-        answer = asyncio.run(_post(relay, _body(key, found, ops, pow_), token))
+        shown_token = token if terms.token_accepted or terms.token_required else None
+        answer = asyncio.run(_post(relay, _body(key, found, ops, pow_), shown_token))
         if answer.status != 403:
             break
     if answer.status not in (200, 201):
