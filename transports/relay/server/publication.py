@@ -1,0 +1,158 @@
+"""What a replica publishes, verified before it is stored: the chain rules, and what a relay adds (wire 7.5).
+
+Pure and without shared state, so that it runs in any thread. A relay takes a publication whole or not at all.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from crypto.chain import BAD_SIGNATURE, Head, announced_key, is_signed, link_flaw
+from crypto.keys import KeyBody
+from crypto.op import STUB_TYPES, Op, OpError, Unreadable, Unverified, breach, read_parsed, tampering, to_line
+from crypto.roster.ops import RosterOp
+from transports.relay.frames import Carried, Why
+from transports.relay.server.store import FIRST_TOO, Row
+
+
+class PublicationError(Exception):
+    """A publication that is not taken; `why` and the message make the reason that is given."""
+
+    def __init__(self, why: Why, message: str) -> None:
+        super().__init__(message)
+        self.why = why
+
+    @property
+    def reason(self) -> str:
+        return self.why.reason(str(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What a publication adds to its lane: rows to store, the head past them, and the roster ops among them.
+
+    `repeated` counts ops that were stored before. `key_op` is the lane's first op where it is among them.
+    """
+
+    rows: Sequence[Row]
+    head: Head | None
+    roster: Sequence[RosterOp]
+    repeated: int
+    key_op: Op | None
+
+
+def examine(
+    replica: str, head: Head | None, key: KeyBody, ops: Sequence[Carried], known: Mapping[int, str]
+) -> Examined:
+    """Verify a publication for the lane of a replica whose key this is.
+
+    `known` has the hashes of the stored ops whose seqs it repeats. Raises PublicationError.
+    """
+    rows: list[Row] = []
+    roster: list[RosterOp] = []
+    key_op: Op | None = None
+    repeated = last = 0
+    start = 0 if head is None else head.seq
+    for each in ops:
+        read = _read(replica, each)
+        if read.seq <= last:
+            raise PublicationError(
+                Why.INVALID, f"op {read.seq} comes after op {last}: seqs must rise in a frame"
+            )
+        last = read.seq
+        if read.seq <= start:
+            _check_repeated(read, known)
+            repeated += 1
+            continue
+        if not rows:
+            _check_follows(read, head)
+        flaw = link_flaw(read, head) or (None if is_signed(read, key.sign_key) else BAD_SIGNATURE)
+        flaw = flaw or tampering(read) or breach(read) or (_key_flaw(read, key) if head is None else None)
+        if flaw is not None:
+            raise PublicationError(Why.INVALID, f"op {read.seq}: {flaw}")
+        entry = read.entry()
+        if isinstance(entry, Op):
+            if entry.type == "roster":
+                roster.append(RosterOp.of(entry, key.fingerprint))
+            if head is None:
+                key_op = entry
+        head = Head(read.seq, read.hash, read.hlc)
+        rows.append(_row(read))
+    return Examined(rows, head, roster, repeated, key_op)
+
+
+def _read(replica: str, op: Carried) -> Unverified:
+    assert op.parsed is not None
+    read = read_parsed(op.parsed)
+    if isinstance(read, Unreadable):
+        raise PublicationError(Why.INVALID, f"op {read.seq or '?'}: {read.reason}")
+    if read.replica != replica:
+        raise PublicationError(
+            Why.INVALID, f"op {read.seq} is of another replica; only own ops are published"
+        )
+    if read.duplicates:
+        raise PublicationError(
+            Why.INVALID, f"op {read.seq} repeats a member, which readers could take two ways"
+        )
+    return read
+
+
+def _check_repeated(read: Unverified, known: Mapping[int, str]) -> None:
+    stored = known.get(read.seq)
+    if stored is None:
+        raise PublicationError(
+            Why.BEHIND,
+            f"the stored lane went past seq {read.seq} without it: this key published another history",
+        )
+    if stored != read.hash:
+        raise PublicationError(
+            Why.BEHIND, f"another op with seq {read.seq} is stored, a fork: this key published two histories"
+        )
+
+
+def _check_follows(read: Unverified, head: Head | None) -> None:
+    """Tell a replica whose view of its own lane is not the stored one from one that breaks a rule."""
+    if head is None and read.type != "key":
+        raise PublicationError(Why.BEHIND, "nothing of this lane is stored; publish it from its key op on")
+    if head is not None and read.prev != head.hash:
+        raise PublicationError(
+            Why.BEHIND, f"op {read.seq} does not follow the stored head, whose seq is {head.seq}"
+        )
+
+
+def _key_flaw(read: Unverified, key: KeyBody) -> str | None:
+    try:
+        announced_key(read, key)
+    except OpError as error:
+        return str(error)
+    return None
+
+
+def _row(read: Unverified) -> Row:
+    entry = read.entry()
+    whole = isinstance(entry, Op)
+    stub = None
+    if not isinstance(entry, Op):
+        stub = to_line(entry).decode()
+    elif entry.type in STUB_TYPES:
+        stub = to_line(entry.stub()).decode()
+    return Row(
+        read.seq,
+        read.hash,
+        str(read.hlc),
+        read.type,
+        read.to,
+        to_line(entry).decode() if whole else None,
+        stub,
+        _presence(entry) if isinstance(entry, Op) and entry.type == "presence" else None,
+    )
+
+
+def _presence(op: Op) -> str | None:
+    """Return what a presence op is news of, None for one that is news of nothing known here and is kept."""
+    body = op.body if isinstance(op.body, dict) else {}
+    run = body.get("run")
+    if body.get("kind") == "replica":
+        return "replica"
+    return (
+        f"{FIRST_TOO}{run}" if body.get("kind") == "run" and isinstance(run, str) and len(run) <= 64 else None
+    )

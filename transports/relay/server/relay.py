@@ -1,0 +1,402 @@
+"""The relay without its sockets: teams, their connections, and the one way to the disk.
+
+`connect` gives a Session, whose `receive` takes frames. What is to be written waits in a queue. `take` makes a
+batch of it, of at most one lane's publications at a time in their order; `examine` verifies it, in any thread;
+`commit` writes it in one transaction, in any thread; `finish` tells everybody. `work` does all of that at once.
+"""
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final, Protocol
+
+from crypto.chain import Head
+from transports.relay import frames
+from transports.relay.frames import Carried, RequestId, Why
+from transports.relay.server.limits import Bucket, Windows
+from transports.relay.server.publication import Examined, PublicationError, examine
+from transports.relay.server.session import Session, State
+from transports.relay.server.settings import MINUTE_MS, Settings
+from transports.relay.server.store import Append, Change, Read, Store
+from transports.relay.server.team import Team, load, seen
+
+BATCH_OPS: Final = 2_000
+"""Ops that are written in one transaction, about."""
+
+HINT_OPS: Final = 200
+HINT_BYTES: Final = 256 * 1024
+"""What a hint carries at most; where more was stored it is empty."""
+
+IDLE_MS: Final = 10 * MINUTE_MS
+"""How long a team that nobody is connected to stays in memory."""
+
+EXPIRE_OPS: Final = 500
+
+
+class UnknownTeamError(Exception):
+    """No such team is registered here."""
+
+
+class Tally(Protocol):
+    """Counts what happens, for whoever watches a relay."""
+
+    def __call__(self, what: str, label: str = "", amount: int = 1) -> None: ...
+
+
+def untold(what: str, label: str = "", amount: int = 1) -> None:
+    """Counts nothing."""
+
+
+@dataclass(slots=True, eq=False)
+class Publication:
+    """A publication on its way to the disk, and what was found about it."""
+
+    session: Session
+    request: RequestId
+    ops: Sequence[Carried]
+    size: int
+    known: Mapping[int, str] = field(default_factory=dict)
+    found: Examined | None = None
+    error: PublicationError | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Acknowledgement:
+    """Acknowledgements on their way to the disk."""
+
+    session: Session
+    request: RequestId
+    through: Mapping[str, int]
+
+
+@dataclass(slots=True)
+class Batch:
+    """What goes to the disk together."""
+
+    publications: list[Publication] = field(default_factory=list)
+    acknowledgements: list[Acknowledgement] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    """What is written besides the publications."""
+
+    @property
+    def ops(self) -> int:
+        return sum(len(each.ops) for each in self.publications)
+
+    def examine(self) -> None:
+        """Verify the publications, each on top of those of its lane before it. Touches nothing shared."""
+        heads: dict[tuple[str, str], Head | None] = {}
+        for each in self.publications:
+            session = each.session
+            lane = session.team.lanes.get(session.replica)
+            place = session.team.id, session.replica
+            head = heads.get(place, None if lane is None else lane.head)
+            try:
+                each.found = examine(session.replica, head, session.key, each.ops, each.known)
+            except PublicationError as error:
+                each.error = error
+            else:
+                heads[place] = each.found.head
+
+    def writes(self) -> list[Change]:
+        """Everything that is to be written."""
+        appended: list[Change] = [
+            Append(each.session.team.id, each.session.replica, each.found.rows)
+            for each in self.publications
+            if each.found is not None and each.found.rows
+        ]
+        return appended + self.changes
+
+
+class Relay:
+    """A relay."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        *,
+        now: Callable[[], int],
+        random: Callable[[int], bytes],
+        tally: Tally = untold,
+    ) -> None:
+        """`now` gives the time in milliseconds since 1970, `random` as many random bytes as it is asked for."""
+        self.settings = settings
+        self.store = store
+        self.now = now
+        self.random = random
+        self.tally = tally
+        self.teams: dict[str, Team] = {}
+        self.sessions: set[Session] = set()
+        self.has_work: Callable[[], None] = lambda: None
+        """Called when something waits for `take`."""
+        self._queue: deque[Publication | Acknowledgement] = deque()
+        self._later: list[Change] = []
+        self._pending_team = Windows(settings.pending_per_team, MINUTE_MS)
+        self._pending_source = Windows(settings.pending_per_source, MINUTE_MS)
+
+    # Connections
+
+    def team(self, team_id: str) -> Team:
+        """Return a team, read from the store if need be. Raises UnknownTeamError."""
+        team = self.teams.get(team_id)
+        if team is None:
+            team = self.read_team(team_id)
+            self.teams.setdefault(team_id, team)
+        return self.teams[team_id]
+
+    def read_team(self, team_id: str) -> Team:
+        """Read a team from the store, in any thread. Raises UnknownTeamError."""
+        stored = self.store.load(team_id)
+        if stored is None:
+            raise UnknownTeamError
+        team = load(stored)
+        team.left_ms = self.now()
+        return team
+
+    def connect(self, team_id: str, source: str, woken: Callable[[], None] = lambda: None) -> Session:
+        """Begin a connection of somebody at a network address. Raises UnknownTeamError."""
+        session = Session(self, self.team(team_id), source, woken)
+        self.sessions.add(session)
+        session.team.others.add(session)
+        return session
+
+    def may_wait(self, team: Team, replica: str, source: str) -> bool:
+        """Whether one more machine that is not admitted may connect just now (wire 7.6)."""
+        now = self.now()
+        if replica not in team.lanes and len(team.view.pending) >= self.settings.max_pending:
+            return False
+        return self._pending_source.allow(source, now) and self._pending_team.allow(team.id, now)
+
+    def wait_for(self, team: Team, replica: str, ops: int) -> int:
+        """Count ops against a replica's share of the minute; return for how long they are too many, 0 if not."""
+        bucket = team.buckets.get(replica)
+        if bucket is None:
+            bucket = team.buckets[replica] = Bucket(self.settings.ops_per_minute, self.now())
+        return bucket.take(ops, self.now())
+
+    def entered(self, session: Session) -> None:
+        """A client proved who it is."""
+        self.tally("connected", "member" if session.is_member else "pending")
+        if session.is_member:
+            self._promote(session)
+            session.outbox.presence(_presence(session.team))
+        else:
+            for other in list(session.team.others):
+                if other is not session and other.replica == session.replica:
+                    _replace(other)
+
+    def left(self, session: Session) -> None:
+        """A connection ended."""
+        team = session.team
+        self.sessions.discard(session)
+        team.others.discard(session)
+        if team.sessions.get(session.replica) is session:
+            del team.sessions[session.replica]
+            team.presence_due = True
+        team.left_ms = self.now()
+
+    def _promote(self, session: Session) -> None:
+        """Count a connection among those of members."""
+        team = session.team
+        other = team.sessions.get(session.replica)
+        if other is not None and other is not session:
+            _replace(other)
+        for waiting in list(team.others):
+            if waiting is not session and waiting.replica == session.replica:
+                _replace(waiting)
+        team.others.discard(session)
+        team.sessions[session.replica] = session
+        team.presence_due = True
+
+    # Requests that are written
+
+    def publish(self, session: Session, request: RequestId, ops: Sequence[Carried], size: int) -> None:
+        """Queue a publication."""
+        self._queue.append(Publication(session, request, ops, size))
+        self.has_work()
+
+    def acknowledge(self, session: Session, request: RequestId, through: Mapping[str, int]) -> None:
+        """Queue acknowledgements."""
+        self._queue.append(Acknowledgement(session, request, through))
+        self.has_work()
+
+    def work(self) -> None:
+        """Verify, write and tell everything that waits."""
+        while (batch := self.take()) is not None:
+            batch.examine()
+            self.store.write(batch.writes(), self.now())
+            self.finish(batch)
+
+    def take(self) -> Batch | None:
+        """Make a batch of what waits, None where nothing can be written now."""
+        batch = Batch(changes=self._later)
+        self._later = []
+        waits: deque[Publication | Acknowledgement] = deque()
+        mine: set[tuple[str, str]] = set()
+        while self._queue and batch.ops < BATCH_OPS:
+            each = self._queue.popleft()
+            if isinstance(each, Acknowledgement):
+                batch.acknowledgements.append(each)
+                batch.changes += each.session.team.note_acks(self.store, each.session.replica, each.through)
+                continue
+            team, replica = each.session.team, each.session.replica
+            lane = team.lanes.get(replica)
+            if replica in team.busy and (team.id, replica) not in mine:
+                waits.append(each)
+                continue
+            team.busy.add(replica)
+            if lane is not None:
+                each.known = self._known(team, replica, 0 if lane.head is None else lane.head.seq, each.ops)
+            mine.add((team.id, replica))
+            batch.publications.append(each)
+        self._queue.extendleft(reversed(waits))
+        if batch.publications or batch.acknowledgements or batch.changes:
+            return batch
+        return None
+
+    def _known(self, team: Team, replica: str, head: int, ops: Sequence[Carried]) -> Mapping[int, str]:
+        seqs = [seq for op in ops if 0 < (seq := _seq(op)) <= head]
+        return self.store.hashes(team.id, replica, min(seqs), max(seqs)) if seqs else {}
+
+    def finish(self, batch: Batch) -> None:
+        """Take in what was written, answer those who asked for it, and hint at it to the others."""
+        for acknowledgement in batch.acknowledgements:
+            acknowledgement.session.answer(frames.Acknowledged(acknowledgement.request))
+        news: dict[str, list[Publication]] = {}
+        for each in batch.publications:
+            self._settle(each)
+            if each.found is not None and each.found.rows:
+                news.setdefault(each.session.team.id, []).append(each)
+        for publications in news.values():
+            self._pass_on(publications[0].session.team, publications)
+
+    def fail(self, batch: Batch) -> None:
+        """Tell those who asked that nothing of a batch was written."""
+        text = "the relay could not write to its disk; nothing was stored, try again later"
+        for acknowledgement in batch.acknowledgements:
+            acknowledgement.session.answer(frames.Error(acknowledgement.request, Why.FAILED.reason(text)))
+        for each in batch.publications:
+            each.found, each.error = None, PublicationError(Why.FAILED, text)
+            self._settle(each)
+        for team in {each.session.team.id for each in batch.acknowledgements}:
+            stored = self.store.load(team)
+            if stored is not None and team in self.teams:
+                self.teams[team].acks = {reader: dict(each) for reader, each in stored.acks.items()}
+
+    def _settle(self, each: Publication) -> None:
+        """Take in one publication, and answer it."""
+        session, found = each.session, each.found
+        session.waiting -= 1
+        session.waiting_bytes -= each.size
+        lane = session.team.lanes.get(session.replica)
+        session.team.busy.discard(session.replica)
+        if found is None:
+            assert each.error is not None
+            self.tally("errors", each.error.why.value)
+            session.answer(frames.Error(each.request, each.error.reason))
+            return
+        if found.rows:
+            if lane is None:
+                lane = session.team.announce(session.replica, session.key)
+            lane.head = found.head
+        self.tally("stored", "", len(found.rows))
+        self.tally("repeated", "", found.repeated)
+        through = _seq(each.ops[-1]) if each.ops else 0
+        session.answer(frames.Stored(each.request, through))
+
+    def _pass_on(self, team: Team, publications: Sequence[Publication]) -> None:
+        """Tell the others of a team what was stored, and do what its roster ops say."""
+        roster = [op for each in publications if each.found is not None for op in each.found.roster]
+        if roster or any(each.found is not None and each.found.key_op for each in publications):
+            self._follow_roster(team, team.add(roster))
+        rows = [
+            (each.session.replica, row)
+            for each in publications
+            if each.found is not None
+            for row in each.found.rows
+        ]
+        small = len(rows) <= HINT_OPS and sum(each.size for each in publications) <= HINT_BYTES
+        texts: dict[tuple[str, ...], str] = {}
+        for session in list(team.sessions.values()):
+            if not small:
+                session.outbox.pull()
+                session.woken()
+                continue
+            theirs = tuple(
+                seen(Read(row.seq, row.to, row.line, row.stub), publisher, session.replica)
+                for publisher, row in rows
+                if publisher != session.replica
+            )
+            if theirs:
+                text = texts.get(theirs)
+                if text is None:
+                    text = texts[theirs] = frames.write(frames.Ops(tuple(map(Carried, theirs))))
+                session.hint(text)
+                self.tally("hints")
+
+    def _follow_roster(self, team: Team, revoked: set[str]) -> None:
+        for session in [*team.sessions.values(), *team.others]:
+            if session.state is not State.READY:
+                continue
+            if team.is_revoked(session.replica):
+                session.end(Why.REVOKED, "the team has revoked this replica")
+            elif session.is_member and session in team.others:
+                self._promote(session)
+                session.outbox.presence(_presence(team))
+                session.outbox.pull()
+                session.woken()
+        for replica in revoked:
+            self._later += team.forget(self.store, replica)
+        if self._later:
+            self.has_work()
+
+    # Time
+
+    def tick(self) -> None:
+        """Do what is due by now: call it once or twice a second."""
+        now = self.now()
+        for session in [each for each in self.sessions if each.state is State.CHALLENGED]:
+            if now - session.opened_ms >= self.settings.auth_ms:
+                session.end(Why.SLOW, f"no `auth` came within {self.settings.auth_ms // 1000} s")
+        for team in list(self.teams.values()):
+            if team.presence_due:
+                team.presence_due = False
+                text = _presence(team)
+                for session in team.sessions.values():
+                    session.outbox.presence(text)
+                    session.woken()
+            if not team.in_use and now - team.left_ms >= IDLE_MS:
+                del self.teams[team.id]
+
+    def expire(self) -> bool:
+        """Prune some of what was kept for as long as it is (wire 7.7), in any thread; whether there is more."""
+        return self.store.expire(self.now() - self.settings.retention_ms, EXPIRE_OPS) >= EXPIRE_OPS
+
+    def close(self) -> None:
+        """Tell everybody that the relay shuts down."""
+        for session in list(self.sessions):
+            session.end(Why.CLOSING, "the relay shuts down; connect again later")
+
+
+def _replace(session: Session) -> None:
+    session.end(Why.REPLACED, "another connection of this replica took the place of this one")
+
+
+def _seq(op: Carried) -> int:
+    value = None if op.parsed is None else op.parsed.value
+    seq = value.get("seq") if isinstance(value, dict) else None
+    return seq if type(seq) is int else 0
+
+
+def _presence(team: Team) -> str:
+    online = (
+        frames.Online(
+            session.replica,
+            datetime.fromtimestamp(session.opened_ms / 1000, UTC)
+            .isoformat(timespec="seconds")
+            .replace("+00:00", "Z"),
+        )
+        for session in team.sessions.values()
+    )
+    return frames.write(frames.Presence(tuple(online)))
