@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from crypto.canonical import JsonError, decode, parse
-from transports.base import LINE_BYTES
+from transports.base import LINE_BYTES, Line, PullReport, Skipped
 
 MAX_SEQ: Final = 2**53 - 1
 
@@ -53,6 +53,28 @@ def complete_lines(data: bytes, start: int = 0) -> Iterator[bytes]:
     while (end := data.find(b"\n", start)) >= 0:
         yield data[start:end]
         start = end + 1
+
+
+def read_lines(
+    replica: str, place: str, data: bytes, since: int, report: PullReport | None = None
+) -> Iterator[Line]:
+    """Hand over the lines of a lane in the bytes of a file, those whose seq is at least `since`.
+
+    What else is in it goes to the report, with the file's `place`.
+    """
+    others: dict[str, tuple[int, int]] = {}
+    number = 0
+    for number, raw in enumerate(complete_lines(data), 1):
+        try:
+            if not is_blank(raw) and seq_of(replica, raw) >= since:
+                yield Line(replica, raw)
+        except JunkError as error:
+            first, count = others.get(str(error), (number, 0))
+            others[str(error)] = (first, count + 1)
+    if data and not data.endswith(b"\n"):
+        others["has no line feed at its end"] = (number + 1, 1)
+    if report is not None:
+        report.skipped += [Skipped(replica, place, at, count, why) for why, (at, count) in others.items()]
 
 
 def is_blank(raw: bytes) -> bool:

@@ -124,6 +124,7 @@ class MemoryTransport:
         self.cut_off = False
         self._remote = remote
         self._seen = remote.state()
+        self._ended_in = ""
 
     def refresh(self) -> str:
         self._reach()
@@ -161,14 +162,17 @@ class MemoryTransport:
             raise Unreachable(f"{self.url} does not answer", "mail waits here until it does")
 
     def _pull(self, since: Mapping[str, int], budget: int | None, report: PullReport) -> Iterator[Line]:
-        # Lanes that are named come first: a stranger's may be as long as it likes.
-        for replica in sorted(
-            self._seen.lanes, key=lambda name: (budget is not None and name not in since, name)
-        ):
+        lanes = sorted(self._seen.lanes)
+        if budget is not None:
+            # Lanes that are named come first: a stranger's may be as long as it likes. Among equals begins the
+            # one after that in which the last pull ended, which may not be taken from at all.
+            lanes.sort(key=lambda name: (name not in since, name <= self._ended_in, name))
+            self._ended_in = ""
+        for replica in lanes:
             for line in self._lane(replica, since.get(replica, 0), report):
                 if budget is not None:
                     if budget <= 0:
-                        report.more = True
+                        report.more, self._ended_in = True, replica
                         return
                     budget -= len(line.raw)
                 yield line

@@ -1,34 +1,11 @@
-"""The far side in memory keeps the contract, and misbehaves as it is told."""
+"""The far side in memory misbehaves as it is told."""
 
 import pytest
 
-from tests.transports.contract import FarSide, TransportContract, read
+from tests.transports.contract import read
 from tests.transports.ops import ADA, BOB, Chain
 from transports.base import Behind, Unreachable
 from transports.memory import MemoryRemote, MemoryTransport
-
-
-class MemoryFarSide:
-    def __init__(self) -> None:
-        self._remote = MemoryRemote()
-
-    def open(self) -> MemoryTransport:
-        return MemoryTransport(self._remote)
-
-    def put(self, replica: str, *raws: bytes) -> None:
-        self._remote.put(replica, *raws)
-
-    def cut(self) -> None:
-        self._remote.unreachable = True
-
-    def mend(self) -> None:
-        self._remote.unreachable = False
-
-
-class TestMemory(TransportContract):
-    @pytest.fixture
-    def far(self) -> FarSide:
-        return MemoryFarSide()
 
 
 def opened(remote: MemoryRemote) -> MemoryTransport:
@@ -82,3 +59,15 @@ def test_k3_a_remote_can_go_back_and_on_from_there() -> None:
     after.publish(ADA, ada[1:2])
     assert read(opened(remote)) == {ADA: ada[:2], BOB: bob}
     assert read(before) == {ADA: ada}
+
+
+def test_r4_a_publish_on_any_old_view_is_refused() -> None:
+    remote = MemoryRemote()
+    near, other = opened(remote), opened(remote)
+    near.publish(ADA, Chain(ADA).lines(1))
+    late = Chain(BOB).lines(2)
+    with pytest.raises(Behind):
+        other.publish(BOB, late)
+    other.refresh()
+    other.publish(BOB, late)
+    assert read(opened(remote))[BOB] == late
