@@ -199,7 +199,7 @@ class Session:
     # What it asks for
 
     def _publish(self, request: frames.RequestId, ops: Sequence[Carried], size: int) -> None:
-        if len(ops) > frames.FRAME_OPS or size > frames.PUBLISH_BYTES + 1024:
+        if len(ops) > frames.FRAME_OPS or sum(len(op.text) for op in ops) > frames.PUBLISH_BYTES:
             self._refuse(
                 request,
                 Why.LIMITED,
