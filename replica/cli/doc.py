@@ -9,6 +9,7 @@ from typing import Final, cast
 
 import click
 
+from core.address import DISPATCH, parse_address
 from core.errors import DmpError, conflict, invalid
 from replica.cli import doc_show
 from replica.cli.context import Cli, group, pass_cli
@@ -30,6 +31,7 @@ from replica.node import Node
 from replica.records.commits import CommitPoint
 from replica.shared.docs.bodies import (
     CONTEXT,
+    DOC_ID,
     LINK_TYPES,
     RELATIONS,
     STATUSES,
@@ -40,6 +42,7 @@ from replica.shared.docs.bodies import (
 )
 from replica.shared.docs.library import Document
 from replica.shared.docs.reading import read
+from replica.shared.memory.bodies import MEMORY_ID
 
 _NO_WORD: Final = re.compile("[^a-z0-9]+")
 
@@ -240,7 +243,7 @@ def set_(
             slug=None if slug is None else as_slug(slug, "slug"),
             status=cast("Status | None", status),
             aliases=[as_slug(alias, "alias") for alias in aliases],
-            linked=[_link(text) for text in links],
+            linked=[_possible(_link(text)) for text in links],
             unlinked=[_link(text) for text in unlinks],
         )
     _tell_document(cli, now, f"Changed {now.name}, which is {now.status}.")
@@ -326,6 +329,18 @@ def _link(text: str) -> Link:
             "link",
             f"a link is REL:TYPE:ID: {', '.join(RELATIONS)}; {', '.join(LINK_TYPES)}; such as {CONTEXT}:task:t-4a8cce",
         ) from None
+
+
+def _possible(link: Link) -> Link:
+    """The link, where what it names can be. Raises DmpError `invalid` on `link`."""
+    match link.type:
+        case "task" | "run":
+            parse_address(f"{link.type}:{link.id}", "link", DISPATCH)
+        case "doc" if not DOC_ID.fullmatch(link.id):
+            raise invalid("link", "the id of a document is doc- and 26 digits or capital letters")
+        case "memory" if not MEMORY_ID.fullmatch(link.id):
+            raise invalid("link", "the id of a memory is mem- and 26 digits or capital letters")
+    return link
 
 
 def _edited(cli: Cli, text: str, *, keep: bool = False) -> str:

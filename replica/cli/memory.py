@@ -22,8 +22,8 @@ from replica.cli.memory_text import (
     whose_text,
 )
 from replica.cli.text import quoted
+from replica.host import items, memory_gates, memory_merging
 from replica.host import memory as memories
-from replica.host import memory_gates, memory_merging
 from replica.host.memory import Kept, Made
 from replica.host.principals import sender
 from replica.node import Node
@@ -351,7 +351,7 @@ def _given(options: dict[str, Any]) -> dict[str, JsonValue]:
     if options.get("body") is not None:
         fields["body"] = given.body(options["body"])
     if options.get("epic") is not None:
-        fields["epic"] = options["epic"] or None
+        fields["epic"] = items.epic_id(options["epic"], "epic") if options["epic"] else None
     for option, name in (("refs", "refs"), ("applies_to", "appliesTo")):
         if options.get(option):
             fields[name] = [each for each in options[option] if each]

@@ -97,11 +97,13 @@ def edit(db: sqlite3.Connection, address: str, fields: Mapping[str, JsonValue]) 
 
 
 def remove(db: sqlite3.Connection, address: str) -> WorkItem:
-    """Remove a work item, inside an open transaction, and return what it was.
+    """Remove a work item, inside an open transaction, and return what it was. What belonged to an epic is nobody's.
 
     Raises DmpError `not-found` on `task`.
     """
     item = need(db, address)
+    for child in under(db, item.id):
+        registers.edit(db, TASK, child.address, {"parent": None})
     tasks.remove(db, address)
     return item
 
@@ -158,6 +160,14 @@ def address_of(text: str, field: str = "task") -> str:
     if address.kind != "task":
         raise invalid(field, f"{text} is no work item; its address is task:t-… or task:e-…")
     return address.text
+
+
+def epic_id(text: str, field: str) -> str:
+    """The id of an epic that is named by its address or its id, be it known here or not. Raises DmpError `invalid`."""
+    id_ = address_of(text, field).partition(":")[2]
+    if not id_.startswith("e-"):
+        raise invalid(field, f"{text} is no epic; the id of one is e-…")
+    return id_
 
 
 def _read(address: str, fields: Mapping[str, JsonValue]) -> WorkItem:

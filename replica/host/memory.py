@@ -194,14 +194,19 @@ def restore(node: Node, sender: Sender, memory: str) -> Made:
 def share(node: Node, sender: Sender, memory: str) -> Kept:
     """Make an entry of this host one of the team's, as it is now.
 
-    Raises DmpError: `not-found` on `ID`, `conflict` there for one of the team's, `forbidden` on `from` for an agent
-    or a session, and on `refs[i]` as `put`.
+    Raises DmpError: `not-found` on `ID`, `conflict` there for one of the team's and for one whose place a proposal
+    waits to take, `forbidden` on `from` for an agent or a session, and on `refs[i]` as `put`.
     """
     _need_person(sender)
     with node.store.transaction(CommitPoint.MEMORY) as db:
         kept = need(node, memory)  # as nobody else can change it any more before it is the team's
         if kept.scope == "team":
             raise conflict("ID", "that is one of the team's already")
+        waiting = proposals.in_state(db, State.OPEN)
+        if any(memory != each.memory and memory in (each.changes or {}) for each in waiting):
+            raise conflict(
+                "ID", "a proposal waits to take its place; decide that first (`dmp memory proposals`)"
+            )
         _check_may_leave(node, kept.entry.values, sender.address)
         here.forget(db, memory)
         wished = decided(node, {memory: kept.entry.values}, sender.address, sender.address)

@@ -12,7 +12,9 @@ class Meta(StrEnum):
     DEVICE = "device"  # what this machine is called in the team
     CLOCK = "clock"  # the last reading of the hybrid clock, also the peers' adopted ones
     CLOCK_ACCEPTED = "clock-accepted"  # milliseconds up to which a person said the wall clock is right
-    FOLLOWED = "followed"  # what the roster said of the team's main transport when this replica last went by it
+    FOLLOWED = (
+        "followed"  # what the roster said of the team's main transport when this replica last went by it
+    )
     MOVED_AT = "moved-at"  # when this replica last changed its main transport, in milliseconds
     ARRIVING = "arriving"  # the members that were not seen on the main transport since, as JSON
     FOUNDING = "founding"  # opHash of the found op this replica follows

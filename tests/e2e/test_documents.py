@@ -191,7 +191,8 @@ def test_what_programs_read(run: Run, tmp_path: Path, ada: Person) -> None:
     assert linked["document"]["aliases"] == ["saws"]
     assert run(ada, "doc", "show", "nothing", code=1)["error"]["field"] == "doc"
     assert run(ada, "doc", "put", str(tmp_path / "none.md"), code=1)["error"]["field"] == "FILE"
-    assert run(ada, "doc", "set", "pruning", "--link", "x", code=1)["error"]["field"] == "link"
+    for link in ("x", "spec:task:t-1", "plan:run:x", "context:doc:guide", "context:memory:mem-1"):
+        assert run(ada, "doc", "set", "pruning", "--link", link, code=1)["error"]["field"] == "link"
     assert run(ada, "doc", "remove", "saws")["document"]["removed"] is True
     assert run(ada, "doc", "list") == {"documents": []}
     assert run(ada, "doc", "put", mine, code=1)["error"]["field"] == "FILE"

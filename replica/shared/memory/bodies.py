@@ -41,7 +41,7 @@ ATTRIBUTION: Final = frozenset(("author", "decidedBy"))
 """The fields that say whose word an entry is."""
 
 _ULID: Final = "[0-7](?:[0-9A-HJKMNP-TV-Z]{25}|[0-9a-hjkmnp-tv-z]{25})"
-_MEMORY: Final = re.compile(f"mem-{_ULID}")
+MEMORY_ID: Final = re.compile(f"mem-{_ULID}")
 _AUTHOR: Final = re.compile("(?:human|agent|run):[A-Za-z0-9._/@:-]{1,128}")
 _HUMAN: Final = re.compile("human:[a-z0-9][a-z0-9._-]{0,63}")
 
@@ -91,7 +91,7 @@ def parse_memory(body: JsonValue | Absent) -> MemoryPut | None:
 
 def is_memory(value: object) -> bool:
     """Whether a value is the id of an entry."""
-    return isinstance(value, str) and _MEMORY.fullmatch(value) is not None
+    return isinstance(value, str) and MEMORY_ID.fullmatch(value) is not None
 
 
 def check_field(name: str, value: JsonValue) -> None:

@@ -31,6 +31,27 @@ def test_a_work_item_is_kept_as_it_was_made(node: Node) -> None:
     assert parse_address(made.address, None, DISPATCH).id == made.id
 
 
+def test_what_belonged_to_an_epic_that_is_removed_belongs_to_none(node: Node) -> None:
+    epic, other = add(node, "Logins", kind="epic"), add(node, "Logouts", kind="epic")
+    one, two = add(node, parent=epic.id), add(node, parent=other.id)
+    with node.store.transaction(CommitPoint.WORK_ITEM) as db:
+        items.remove(db, epic.address)
+    found = {each.id: each.parent for each in items.every(node.store.db)}
+    assert found == {other.id: None, one.id: None, two.id: other.id}
+
+
+@pytest.mark.parametrize("text", ["e-0000aa", "task:e-0000aa"])
+def test_an_epic_may_be_named_that_is_not_known_here(text: str) -> None:
+    assert items.epic_id(text, "epic") == "e-0000aa"
+
+
+@pytest.mark.parametrize("text", ["t-0000aa", "e-1", "run:r-0000aa", "logins"])
+def test_what_can_be_no_epic_is_refused(text: str) -> None:
+    with pytest.raises(DmpError) as refused:
+        items.epic_id(text, "epic")
+    assert refused.value.field == "epic"
+
+
 def test_a_change_changes_only_what_it_names(node: Node) -> None:
     made = add(node, labels=["a"])
     changed = edit(node, made, status="working")

@@ -11,7 +11,9 @@ from replica.host import memory, memory_gates
 from replica.host.config import Config, MemoryPolicy
 from replica.host.principals import sender
 from replica.node import Node
+from replica.records.commits import CommitPoint
 from replica.shared.fold import HANDLERS
+from replica.shared.memory import proposals
 from replica.shared.memory.proposals import Proposal
 from replica.team import commands
 from tests.replica.forge import Forger
@@ -373,6 +375,27 @@ def test_a_teammate_who_learns_the_id_of_an_entry_that_is_not_shared_gets_nothin
     ada.sync()
     assert kept(ada, name).scope == "personal"
     assert bodies(ada) == []
+
+
+def test_an_entry_whose_place_a_proposal_waits_to_take_is_not_shared_before_that_is_decided(w: World) -> None:
+    """Or one of the team would be superseded by one that the team never gets."""
+    (ada,) = w.team("ada")
+    register(ada, "agent:ada/helper")
+    name = put(ada, "project")
+    made = memory.put(
+        ada.node,
+        sender(ada.node, "agent:ada/helper"),
+        "project",
+        {"title": "Spaces", "body": "Two.", "kind": "fact"},
+        supersedes=[name],
+    )
+    assert isinstance(made, Proposal)
+    with pytest.raises(DmpError) as refused:
+        memory.share(ada.node, sender(ada.node, None), name)
+    assert (refused.value.code, refused.value.field) == (Code.CONFLICT, "ID")
+    with ada.node.store.transaction(CommitPoint.MEMORY) as db:
+        proposals.set_state(db, made, proposals.State.REJECTED)
+    assert memory.share(ada.node, sender(ada.node, None), name).scope == "team"
 
 
 def test_a_memory_about_what_never_leaves_is_not_the_teams(w: World) -> None:
