@@ -3,9 +3,12 @@
 Keys never rotate in place. A replica that loses this file starts over under a new id (F.1).
 """
 
+import fcntl
 import json
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +35,7 @@ class Identity:
 def write_key_file(path: Path, identity: Identity) -> None:
     """Write `identity` to `path`, mode 0600, on disk before this returns; an existing file is refused.
 
-    Where that fails, on a full disk say, no part of a file stays that would pass for a replica's.
+    The file is there whole or not at all, whenever the process dies. Of two processes that write it, one is refused.
     """
     content = {
         "v": 1,
@@ -43,20 +46,17 @@ def write_key_file(path: Path, identity: Identity) -> None:
         "sealPub": identity.secrets.seal_pub,
         "createdAt": identity.created_at,
     }
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    except FileExistsError:
-        raise DmpError(Code.CONFLICT, f"{path} exists; a replica's keys are never replaced") from None
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(content, file, indent=1)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError:
-        path.unlink(missing_ok=True)
-        raise
-    _sync_directory(path.parent)
+    with _locked(path.parent) as folder:
+        if path.exists():
+            raise DmpError(Code.CONFLICT, f"{path} exists; a replica's keys are never replaced")
+        unfinished = path.with_name(f"{path.name}.new")
+        try:
+            _write(unfinished, json.dumps(content, indent=1) + "\n")
+            unfinished.replace(path)
+        except OSError:
+            unfinished.unlink(missing_ok=True)
+            raise
+        os.fsync(folder)
 
 
 def read_key_file(path: Path) -> Identity:
@@ -98,9 +98,22 @@ def read_key_file(path: Path) -> Identity:
     return identity
 
 
-def _sync_directory(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
+@contextmanager
+def _locked(folder: Path) -> Iterator[int]:
+    """Hold a folder, which other processes that ask for it wait for; give its descriptor."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        os.fsync(descriptor)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file that its owner alone reads, in the place of what a process that died left there."""
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())

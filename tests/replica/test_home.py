@@ -3,8 +3,14 @@
 import errno
 import json
 import os
+import signal
 import stat
+import sys
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
+from types import FrameType
+from typing import Any, Final, TypeAlias
 
 import pytest
 
@@ -12,6 +18,8 @@ from core.errors import Code, DmpError
 from replica import node as node_module
 from replica.home.keyfile import read_key_file
 from replica.node import create, opened
+
+TraceFunction: TypeAlias = Callable[[FrameType, str, Any], Any]
 
 
 def mode(path: Path) -> int:
@@ -97,6 +105,46 @@ def test_an_init_cut_short_before_its_keys_can_be_run_again(
     replica = create(root, "ada")
     with opened(root) as node:
         assert node.me == replica
+
+
+def test_an_init_that_is_killed_at_any_step_leaves_no_replica_or_a_whole_one(tmp_path: Path) -> None:
+    for step in count(1):
+        root = tmp_path / str(step)
+        if not _is_killed_making(root, step):
+            break
+        if not (root / "keys" / "replica.json").exists():
+            create(root, "ada")
+        with opened(root) as node:
+            assert mode(node.directory.key_file) == 0o600
+        assert [each.name for each in (root / "keys").iterdir()] == ["replica.json"]
+    assert step > 20
+
+
+_STEPS: Final = {"write_key_file", "_write", "_locked"}
+
+
+def _is_killed_making(root: Path, step: int) -> bool:
+    """Make a replica in a process of its own, which is killed at a step: a line of what writes its keys."""
+    child = os.fork()
+    if child == 0:
+        left = step
+
+        def trace(frame: FrameType, event: str, _argument: object) -> TraceFunction | None:
+            nonlocal left
+            if frame.f_code.co_name not in _STEPS or "replica" not in frame.f_code.co_filename:
+                return None
+            left -= event == "line"
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return trace
+
+        sys.settrace(trace)
+        try:
+            create(root, "ada")
+        finally:
+            os._exit(0)  # or the tests would go on here as well
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
 
 
 @pytest.mark.parametrize("handle", ["", "Ada", "a da", "-ada", "ada/..", "é", "a" * 65, "ada\n"])
