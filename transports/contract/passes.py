@@ -14,17 +14,13 @@ Lanes = dict[str, list[bytes]]
 def news(near: Transport, *authors: Author, since: Mapping[str, int] | None = None) -> Lanes:
     """One pass: what there is of these authors, from what they began with, or from `since` on."""
     near.refresh()
-    return pulled(near, *authors, since=since)
-
-
-def pulled(near: Transport, *authors: Author, since: Mapping[str, int] | None = None) -> Lanes:
-    """What one pull shows of these authors."""
     starts = {author.replica: author.first for author in authors} | dict(since or {})
     return by_lane(near.pull(starts, budget=None), starts)
 
 
 def lane(near: Transport, author: Author, since: int | None = None) -> list[bytes]:
-    """What reading one lane shows."""
+    """One pass: what reading one lane shows."""
+    near.refresh()
     start = author.first if since is None else since
     return by_lane(near.lane(author.replica, start), {author.replica: start}).get(author.replica, [])
 
