@@ -16,7 +16,7 @@ import pytest
 
 from core.errors import Code, DmpError
 from replica import node as node_module
-from replica.home.keyfile import read_key_file
+from replica.home.keyfile import Identity, read_key_file, write_key_file
 from replica.node import create, opened
 
 TraceFunction: TypeAlias = Callable[[FrameType, str, Any], Any]
@@ -107,24 +107,26 @@ def test_an_init_cut_short_before_its_keys_can_be_run_again(
         assert node.me == replica
 
 
-def test_an_init_that_is_killed_at_any_step_leaves_no_replica_or_a_whole_one(tmp_path: Path) -> None:
+def test_an_init_that_is_killed_at_any_step_leaves_no_keys_or_whole_ones(tmp_path: Path) -> None:
+    create(tmp_path / "ada", "ada")
+    identity = read_key_file(tmp_path / "ada" / "keys" / "replica.json")
     for step in count(1):
-        root = tmp_path / str(step)
-        if not _is_killed_making(root, step):
+        keys = tmp_path / str(step)
+        keys.mkdir(mode=0o700)
+        if not _is_killed_writing(keys / "replica.json", identity, step):
             break
-        if not (root / "keys" / "replica.json").exists():
-            create(root, "ada")
-        with opened(root) as node:
-            assert mode(node.directory.key_file) == 0o600
-        assert [each.name for each in (root / "keys").iterdir()] == ["replica.json"]
+        if not (keys / "replica.json").exists():
+            write_key_file(keys / "replica.json", identity)
+        assert read_key_file(keys / "replica.json").replica == identity.replica
+        assert [each.name for each in keys.iterdir()] == ["replica.json"]
     assert step > 20
 
 
 _STEPS: Final = {"write_key_file", "_write", "_locked"}
 
 
-def _is_killed_making(root: Path, step: int) -> bool:
-    """Make a replica in a process of its own, which is killed at a step: a line of what writes its keys."""
+def _is_killed_writing(path: Path, identity: Identity, step: int) -> bool:
+    """Write keys in a process of its own, which is killed at a step: a line of what writes them."""
     child = os.fork()
     if child == 0:
         left = step
@@ -140,7 +142,7 @@ def _is_killed_making(root: Path, step: int) -> bool:
 
         sys.settrace(trace)
         try:
-            create(root, "ada")
+            write_key_file(path, identity)
         finally:
             os._exit(0)  # or the tests would go on here as well
     _, status = os.waitpid(child, 0)
