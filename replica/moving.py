@@ -7,6 +7,7 @@ not seen on the new one: whoever has not heard yet says there what they have to 
 """
 
 import json
+import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -86,6 +87,14 @@ def target_of(node: Node, said: SetTransport) -> Link | None:
 def follows_already(node: Node, said: SetTransport) -> bool:
     """Whether this machine went by what the roster says of the main transport."""
     return place_of(said) == (get(node.store.db, Meta.FOLLOWED) or _AT_FIRST)
+
+
+def note_met(db: sqlite3.Connection, said: SetTransport, link: Link | None) -> None:
+    """Note where a machine that joins found its team, inside an open transaction: it stays where its owner said."""
+    if link is None or (said.kind is TransportKind.RELAY) != is_relay(link):
+        return
+    if said.kind is TransportKind.GIT or said.url == link.remote:
+        put(db, Meta.FOLLOWED, place_of(said))
 
 
 def follow(node: Node, open_: Open, *, away: bool) -> Transport | None:

@@ -38,16 +38,17 @@ from crypto.roster.view import Member
 from replica.addresses import check_handle
 from replica.chain.guard import own_head
 from replica.chain.pinning import follow
+from replica.moving import is_relay, note_met
 from replica.node import Node
 from replica.records import ops
 from replica.records.commits import CommitPoint
-from replica.records.link import Link, may_change, remember
+from replica.records.link import Link, may_change, remember, remembered
 from replica.records.meta import Meta, get, put
 from replica.sync import Report, SyncPass
 from replica.team.admissions import waiting_key
 from replica.team.changes import check_stands, sign_change
 from replica.team.entering import ambiguous, announce, begin, move, refuse_second_team
-from replica.team.roster import Team, need_team
+from replica.team.roster import Team, need_team, stored_claims
 from transports.base import TransportError
 
 INVITE_DAYS: Final = 7
@@ -157,7 +158,9 @@ def invite(sync: SyncPass, handle: str, *, observer: bool = False) -> InviteCode
             )
 
     sync.publish(say)
-    return InviteCode(need_team(node.team).view.team_id, seed)
+    link = remembered(node.store.db)
+    relay = link.remote if link is not None and is_relay(link) else None
+    return InviteCode(need_team(node.team).view.team_id, seed, relay)
 
 
 def _recent_invite(node: Node, handle: str, *, observer: bool) -> bytes | None:
@@ -184,6 +187,8 @@ def join(sync: SyncPass, code: str | None, link: Link | None = None) -> Report:
         held = None if code is None else InviteCode.decode(code.strip())
     except CodeError as error:
         raise invalid("code", str(error)) from None
+    if link is not None and is_relay(link) and node.team is None:
+        return _join_at_relay(sync, held, link)
     if node.team is None and own_head(node)[0]:
         raise DmpError(Code.CONFLICT, _no_team(node, None))
     if _asked_already(node, held):
@@ -201,8 +206,44 @@ def join(sync: SyncPass, code: str | None, link: Link | None = None) -> Report:
         with node.store.transaction(CommitPoint.JOINED) as db:
             announce(node, held)
             remember(db, link)
+            note_met(db, team.view.transport, link)
 
     return sync.publish(say)
+
+
+def _join_at_relay(sync: SyncPass, held: InviteCode | None, link: Link) -> Report:
+    """Ask to be admitted over a relay, which shows nothing before it has seen a key with an invite's proof (7.6).
+
+    So the key op is signed first, for the team that the code names; a relay that was not reached may be tried again.
+    """
+    node, db = sync.node, sync.node.store.db
+    if held is None:
+        raise invalid("code", "over a relay a machine is let in by an invite code only; ask an admin for one")
+    if own_head(node)[0]:
+        if not _proves(node, held):
+            refuse_second_team(node)
+        move(node, link)
+    else:
+        begin(node, held.team)
+        with node.store.transaction(CommitPoint.JOINED):
+            announce(node, held)
+            remember(db, link)
+    report = sync.run()
+    team = node.team
+    if team is None:
+        raise DmpError(Code.NOT_FOUND, _no_team(node, held))
+    with node.store.transaction(CommitPoint.JOINED):
+        note_met(db, team.view.transport, link)
+    return report
+
+
+def _proves(node: Node, held: InviteCode) -> bool:
+    """Whether this replica's key op, signed and published nowhere yet, was made with this very code."""
+    proof = invite_id(public_of(held.seed))
+    claims = stored_claims(node.store.db).get(node.me, ())
+    return may_change(node.store.db) and any(
+        claim.key.invite is not None and claim.key.invite.id == proof for claim in claims
+    )
 
 
 def _asked_already(node: Node, held: InviteCode | None) -> bool:

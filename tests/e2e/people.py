@@ -255,6 +255,6 @@ class Town:
         town = Town(folder)
         for database in folder.glob("*/state.db"):
             with sqlite3.connect(database) as db:
-                db.execute("UPDATE meta SET value = ? WHERE name = 'remote'", (str(town.repository),))
+                db.execute("UPDATE transports SET address = ?", (str(town.repository),))
             db.close()
         return town
