@@ -39,6 +39,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "problems": "replica.cli.health:problems",
     "resume": "replica.cli.health:resume",
     "audit": "replica.cli.audit:audit",
+    "relay": "replica.cli.relay:relay",
 }
 """Where each command is. A module is imported when its command is used, so that `dmp` starts quickly."""
 

@@ -1,0 +1,97 @@
+"""Group commit: what came while one batch was on its way to the disk is the next batch.
+
+One batch is verified while the one before it is written. A lane has publications in one of them at most, so
+that each is verified on top of what is on the disk.
+"""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter
+from typing import Final
+
+import structlog
+
+from transports.relay.server.relay import Batch, Relay
+from transports.relay.server.shell.metrics import Metrics
+
+INLINE_OPS: Final = 4
+"""Up to as many ops are verified where they are: a thread costs more."""
+
+_log = structlog.get_logger()
+
+
+class Pipeline:
+    """Takes what waits in a relay through verification and to the disk."""
+
+    def __init__(self, relay: Relay, metrics: Metrics) -> None:
+        self._relay = relay
+        self._metrics = metrics
+        self._work = asyncio.Event()
+        self._examined: asyncio.Queue[Batch] = asyncio.Queue(1)
+        self._verifier = ThreadPoolExecutor(1, "verify")
+        self._writer = ThreadPoolExecutor(1, "write")
+        self._under_way = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self.broken = False
+        """Whether the last write failed."""
+        relay.has_work = self._wake
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._examine())
+            group.create_task(self._write())
+
+    async def drain(self) -> None:
+        """Wait until nothing is under way."""
+        await self._idle.wait()
+
+    def close(self) -> None:
+        """End the threads, once they have done what they were given."""
+        self._verifier.shutdown()
+        self._writer.shutdown()
+
+    def _wake(self) -> None:
+        self._idle.clear()
+        self._work.set()
+
+    async def _examine(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await self._work.wait()
+            self._work.clear()
+            while (batch := self._relay.take()) is not None:
+                self._under_way += 1
+                if batch.ops <= INLINE_OPS:
+                    batch.examine()
+                else:
+                    await loop.run_in_executor(self._verifier, batch.examine)
+                await self._examined.put(batch)
+            self._rest()
+
+    async def _write(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            batch = await self._examined.get()
+            changes = batch.writes()
+            start = perf_counter()
+            try:
+                if changes:
+                    await loop.run_in_executor(
+                        self._writer, self._relay.store.write, changes, self._relay.now()
+                    )
+            except Exception as error:  # noqa: BLE001 - whatever the disk does, clients are told
+                self.broken = True
+                _log.error("write_failed", error=type(error).__name__, detail=str(error))
+                self._relay.fail(batch)
+            else:
+                self.broken = False
+                self._metrics.committed(perf_counter() - start, batch.ops)
+                self._relay.finish(batch)
+            self._under_way -= 1
+            self._work.set()  # lanes are free again
+
+    def _rest(self) -> None:
+        if self._under_way == 0 and not self._work.is_set():
+            self._idle.set()
