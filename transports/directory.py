@@ -128,7 +128,7 @@ class DirectoryTransport:
         top, written = max(int(name[:16] or 0), *seqs, 0), dict[str, bytes]()
         for raw in lines:
             if old is None or len(data) >= GROWN_BYTES:
-                name, old, data = f"{top + 1:016}.jsonl", b"", b""
+                name, old, data, top = f"{top + 1:016}.jsonl", b"", b"", top + 1
             data += raw + b"\n"
             top, written[name] = max(top, seq_of(replica, raw)), data
         return written
@@ -141,7 +141,7 @@ def _folder(replica: str) -> str:
 
 def _read(text: str, _source: Source) -> str:
     path = text.partition(":")[2]
-    if not path or re.match("//[^/]", path):
+    if not path or re.match("//[^/]|~[^/]", path):
         raise RemoteError(f"the address of a directory is dir:PATH, not {text}")
     return f"dir:{Path(path).expanduser().absolute()}"
 
