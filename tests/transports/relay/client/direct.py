@@ -135,7 +135,7 @@ class DirectLink:
         self._news += 1
 
 
-class _SessionPipe:
+class SessionPipe:
     """A session of the relay as a pipe."""
 
     def __init__(self, relay: Relay, session: Session) -> None:
@@ -209,4 +209,4 @@ class DirectRelay:
     def _reach(self, login: Login) -> Pipe:
         if self._is_away:
             raise failures.lost(self.url, "it is away")
-        return _SessionPipe(self.relay, self.relay.connect(login.team, "here"))
+        return SessionPipe(self.relay, self.relay.connect(login.team, "here"))
