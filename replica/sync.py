@@ -87,7 +87,8 @@ class SyncPass:
 
     `transport` is the main one. With `open_`, which opens the transport of a link or returns the one that is open, a
     pass visits the others too, asked by way of `asking`, and follows the team to another main one: `transport` is that
-    one then. `step` is told what is being done, to show it. Sleep, monotonic time and jitter come from outside.
+    one then, and `moved` says so. `step` is told what is being done, to show it. Sleep, monotonic time and jitter come
+    from outside.
     `running` tells of passes that follow one another without end, True at the first one: teammates are then told
     that this replica is there. `asked` has fingerprints, by replica, whose keys are looked for: see Verifier.
     """
@@ -104,6 +105,7 @@ class SyncPass:
     open_: Open | None = None
     asking: Asking = field(default_factory=InTurn)
     besides: Report = field(default_factory=Report)
+    moved: bool = False
     _read_back: int = 0
 
     def run(self) -> Report:
@@ -159,7 +161,7 @@ class SyncPass:
         moved = follow(self.node, self.open_, away=away)
         if moved is None:
             return False
-        self.transport = moved
+        self.transport, self.moved = moved, True
         return True
 
     def publish(self, say: Callable[[], None]) -> Report:

@@ -1,4 +1,4 @@
-"""Reaching the team: which remote, the transport to it, and passes over it one at a time or without end."""
+"""Reaching the team: which transports, how they are opened, and passes over them one at a time or without end."""
 
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -11,13 +11,17 @@ import click
 
 from core.errors import Code, DmpError
 from replica.cli.screen import Screen
+from replica.cli.ways import Ways
 from replica.node import DirectoryNode, Node
 from replica.records import ops
 from replica.records.link import Link, remembered
 from replica.sync import Report, SyncPass
-from transports.base import TransportError
-from transports.git import GitTransport
-from transports.remotes import DEFAULT_BRANCH, RemoteError, Source, check_branch, parse_remote
+from transports.base import Transport, TransportError
+from transports.opening import read_address
+from transports.remotes import RemoteError, Source, check_branch
+
+MEETING: Final = "Where the team meets: a path, an ssh or https address, or dir:PATH."
+"""What is said of the option that names the main transport."""
 
 LOCK_SECONDS: Final = 60.0
 """How long a command waits for another one that syncs the same directory, in seconds."""
@@ -39,12 +43,20 @@ def typed_link(node: Node, remote: str | None, branch: str | None) -> Link:
     if remote is None:
         if known is None:
             raise click.UsageError("say where the team meets: --git REMOTE")
-        return known if branch is None else Link(known.remote, _branch(branch))
+        return known if branch is None else Link(known.remote, _branch(branch), known.source)
+    return new_link(remote, branch, "--git")
+
+
+def new_link(address: str, branch: str | None, given: str) -> Link:
+    """The link to a transport whose address a person typed, as `given`.
+
+    Raises click.UsageError for what is no address or no branch, TransportError where nothing can open it.
+    """
     try:
-        url = parse_remote(remote, Source.TYPED).url
+        url = read_address(address, Source.TYPED)
     except RemoteError as error:
-        raise click.BadParameter(str(error), param_hint="--git") from None
-    return Link(url, _branch(branch or DEFAULT_BRANCH))
+        raise click.BadParameter(str(error), param_hint=given) from None
+    return Link(url) if branch is None else Link(url, _branch(branch))
 
 
 def remembered_link(node: Node) -> Link:
@@ -67,40 +79,48 @@ def _branch(name: str) -> str:
 
 
 @contextmanager
-def transport_to(
-    node: DirectoryNode, link: Link, sleep: Callable[[float], None] = time.sleep
-) -> Iterator[GitTransport]:
-    """The transport over a link, with a clone in the replica's directory. Raises TransportError."""
-    remote = parse_remote(link.remote, Source.TYPED)
-    transport = GitTransport(
-        remote, node.directory.clone_of(link.remote, link.branch), link.branch, sleep=sleep
-    )
-    try:
-        yield transport
-    finally:
-        transport.close()
+def transport_to(node: DirectoryNode, link: Link) -> Iterator[Transport]:
+    """The transport over a link, for what concerns no other one. Raises TransportError."""
+    with Ways(node) as ways:
+        yield ways.open(link)
 
 
 @contextmanager
-def sync_pass(screen: Screen, node: DirectoryNode, transport: GitTransport) -> Iterator[SyncPass]:
-    """A pass, with the directory's sync lock held. Raises DmpError `unavailable` when it stays taken."""
+def sync_pass(
+    screen: Screen, node: DirectoryNode, transport: Transport, ways: Ways | None = None
+) -> Iterator[SyncPass]:
+    """A pass, with the directory's sync lock held; with `ways` one over every transport there is.
+
+    Raises DmpError `unavailable` when the lock stays taken.
+    """
     with (
         screen.working("waiting for another dmp that works in this directory") as step,
         node.directory.sync_lock(LOCK_SECONDS),
     ):
-        yield SyncPass(node, transport, step)
+        made = SyncPass(node, transport, step)
+        if ways is not None:
+            made.open_, made.asking = ways.open, ways.asking
+        yield made
 
 
 def catch_up(sync: SyncPass, first: Callable[[SyncPass], Report] = SyncPass.run) -> Report:
-    """Run passes until one leaves nothing behind that another would take in or publish."""
-    report = first(sync)
+    """Run passes until one leaves nothing behind that another would take in or publish.
+
+    Where the main transport fails and the team is elsewhere, they go on there.
+    """
+    try:
+        report = first(sync)
+    except TransportError:
+        if not sync.moved:
+            raise
+        report = sync.run()
     while report.more and report.paused is None:
         heads = ops.positions(sync.node.store.db)
         last = sync.run()
         report.published += last.published
         report.applied += last.applied
         report.refused += last.refused
-        report.waiting, report.paused = last.waiting, last.paused
+        report.waiting, report.paused, report.faults = last.waiting, last.paused, last.faults
         moved = last.applied or last.published or heads != ops.positions(sync.node.store.db)
         report.more = last.more and bool(moved)
     return report
@@ -121,12 +141,13 @@ def passes(
     attend = _Attention(node)
     backoff = _Backoff()
     beginning = True
-    with transport_to(node, link, attend.sleep) as transport:
+    with Ways(node, attend.sleep) as ways:
         while True:
             attend.begin()
             try:
                 node.take_up()
-                with sync_pass(screen, node, transport) as sync:
+                transport = ways.open(remembered(node.store.db) or link)
+                with sync_pass(screen, node, transport, ways) as sync:
                     sync.running = beginning
                     report = catch_up(sync, first)
                 beginning = False
@@ -144,7 +165,7 @@ def passes(
             first = SyncPass.run
             backoff = _Backoff()
             with suppress(_LocalChange):
-                transport.watch(interval)
+                sync.transport.watch(interval)
 
 
 class _LocalChange(Exception):  # noqa: N818 - no error: a reason to stop waiting

@@ -5,15 +5,17 @@ from typing import Final
 
 import click
 
-from core.errors import Code, DmpError
+from core.errors import Code, DmpError, invalid
 from crypto.canonical import JsonValue
+from crypto.invites import CodeError, InviteCode
 from replica.cli import given
-from replica.cli.connection import catch_up, passes, sync_pass, transport_to, typed_link
+from replica.cli.connection import MEETING, catch_up, passes, sync_pass, transport_to, typed_link
 from replica.cli.context import Cli, command, pass_cli
 from replica.cli.failures import failure_of
 from replica.cli.screen import Screen
 from replica.cli.standing import no_part
 from replica.cli.text import quoted
+from replica.moving import relay_link
 from replica.node import DirectoryNode, Node
 from replica.records.link import Link
 from replica.records.meta import Meta, get
@@ -21,6 +23,7 @@ from replica.sync import Report, SyncPass
 from replica.team import commands
 from replica.team.roster import Team, need_team, stored_claims
 from transports.base import TransportError
+from transports.remotes import RemoteError
 
 WAIT_SECONDS: Final = 30.0
 """The longest time between two looks for the admission, in seconds."""
@@ -28,7 +31,12 @@ WAIT_SECONDS: Final = 30.0
 
 @command("join")
 @click.argument("code", required=False)
-@click.option("--git", "remote", metavar="REMOTE", help="Where the team meets: a path, ssh or https address.")
+@click.option(
+    "--git",
+    "remote",
+    metavar="REMOTE",
+    help=MEETING,
+)
 @click.option("--branch", metavar="NAME", help="The branch the team uses; by default dmp-federation.")
 @click.option("--wait", is_flag=True, help="Stay until this machine is admitted.")
 @pass_cli
@@ -45,7 +53,7 @@ def join(cli: Cli, code: str | None, remote: str | None, branch: str | None, wai
 
     screen = cli.screen
     with cli.node() as node:
-        link = typed_link(node, remote, branch)
+        link = _link(node, code, remote, branch)
         with transport_to(node, link) as transport, sync_pass(screen, node, transport) as sync:
             catch_up(sync, ask)
         team = need_team(node.team)
@@ -57,6 +65,20 @@ def join(cli: Cli, code: str | None, remote: str | None, branch: str | None, wai
                 screen.say("Admitted.")
         if cli.as_json:
             screen.document(_join_json(node, team))
+
+
+def _link(node: Node, code: str | None, remote: str | None, branch: str | None) -> Link:
+    """Where to ask: what was typed, else the relay that the code names, else where this machine asked before."""
+    if remote is None and code is not None:
+        try:
+            relay = InviteCode.decode(code).relay
+            if relay is not None:
+                return relay_link(relay)
+        except CodeError as error:
+            raise invalid("code", str(error)) from None
+        except RemoteError as error:
+            raise invalid("code", f"the invite leads to an address that is not used: {error}") from None
+    return typed_link(node, remote, branch)
 
 
 def _wait(screen: Screen, node: DirectoryNode, link: Link) -> Team:

@@ -23,6 +23,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "send": "replica.cli.send:send",
     "reply": "replica.cli.send:reply",
     "sync": "replica.cli.sync:sync",
+    "transport": "replica.cli.transport:transport",
     "inbox": "replica.cli.inbox:inbox",
     "read": "replica.cli.read:read",
     "thread": "replica.cli.read:thread",

@@ -9,13 +9,15 @@ import click
 
 from core.errors import Code, DmpError
 from crypto.canonical import JsonValue
-from replica.cli.connection import catch_up, passes, remembered_link, sync_pass, transport_to
+from replica.cli.connection import catch_up, passes, remembered_link, sync_pass
 from replica.cli.context import Cli, command, pass_cli
-from replica.cli.failures import Failure, failure_of
+from replica.cli.failures import REFUSED, Failure, failure_of
 from replica.cli.health import all_problems
 from replica.cli.messages import UNREAD
 from replica.cli.standing import no_part
 from replica.cli.text import counted
+from replica.cli.ways import Ways
+from replica.elsewhere import Fault
 from replica.node import DirectoryNode, Node
 from replica.records import outbox
 from replica.records.link import Link
@@ -37,25 +39,28 @@ from transports.base import TransportError
 def sync(cli: Cli, watch: bool, interval: float) -> None:
     """Publish what waits here, and fetch what teammates sent.
 
-    Exits 1 when the remote does not answer, or when this replica is paused; what waits is kept. With --watch
-    and --json there is one document a line for each pass.
+    Exits 1 when a transport does not do its part, or when this replica is paused; what waits is kept, and the other
+    transports are served all the same. With --watch and --json there is one document a line for each pass.
     """
     with cli.acting() as node:
         link = remembered_link(node)
         if watch:
             _watch(cli, node, link, interval)
         before = _members(node)
-        try:
-            with transport_to(node, link) as transport, sync_pass(cli.screen, node, transport) as one:
+        with Ways(node) as ways, sync_pass(cli.screen, node, ways.open(link), ways) as one:
+            try:
                 report = catch_up(one)
-        except TransportError as error:
-            raise _unreachable(node, error) from None
+            except TransportError as error:
+                raise _unreachable(node, error, one.besides) from None
         if report.paused is not None:
             raise Failure(str(Code.CONFLICT), report.paused, details=_report_json(node, report))
         if cli.as_json:
             cli.screen.document(_report_json(node, report))
         else:
             cli.screen.say(_report_text(report), *_roster_news(node, before), *_standing(cli, node))
+        if told := _faults_text(report):
+            cli.screen.note(*told)
+            click.get_current_context().exit(REFUSED)
 
 
 def _watch(cli: Cli, node: DirectoryNode, link: Link, interval: float) -> NoReturn:
@@ -102,7 +107,8 @@ def _trouble(node: Node, outcome: Outcome) -> str:
     """What keeps passes from doing all they should; empty when nothing does."""
     match outcome:
         case Report():
-            return "" if outcome.paused is None else f"dmp: paused: {outcome.paused}"
+            paused = [] if outcome.paused is None else [f"dmp: paused: {outcome.paused}"]
+            return "; ".join((*paused, *_faults_text(outcome)))
         case TransportError():
             return _unreachable(node, outcome).sentence()
         case DmpError():
@@ -121,8 +127,36 @@ def _outcome_json(node: Node, outcome: Outcome) -> dict[str, JsonValue]:
             return failure.to_json()
 
 
-def _unreachable(node: Node, error: TransportError) -> Failure:
-    """The failure of a pass, with how much waits here."""
+def _faults_text(report: Report) -> list[str]:
+    """Which transports besides the main one did not do their part. Of a former main one nobody expects it any more."""
+    return [
+        f"dmp: {fault.error.message.rstrip('.')}; the others were served [{_code_of(fault)}]"
+        for fault in report.faults
+        if not fault.only_read
+    ]
+
+
+def _code_of(fault: Fault) -> str:
+    failure = failure_of(fault.error)
+    assert failure is not None
+    return failure.code
+
+
+def _faults_json(report: Report) -> list[JsonValue]:
+    return [
+        {
+            "address": fault.link.shown,
+            "branch": fault.link.branch,
+            "former": fault.only_read,
+            "code": _code_of(fault),
+            "message": fault.error.message,
+        }
+        for fault in report.faults
+    ]
+
+
+def _unreachable(node: Node, error: TransportError, besides: Report | None = None) -> Failure:
+    """The failure of a pass, with how much waits here, and what came by other ways."""
     failure = failure_of(error)
     assert failure is not None
     waiting = len(outbox.waiting_messages(node.store.db))
@@ -131,11 +165,13 @@ def _unreachable(node: Node, error: TransportError) -> Failure:
         if waiting
         else "No message of yours waits here"
     )
+    details: dict[str, JsonValue] = {"waiting": {"messages": waiting}}
+    came = ""
+    if besides is not None:
+        details |= {"applied": besides.applied, "refused": besides.refused, "faults": _faults_json(besides)}
+        came = f". {counted(besides.applied, 'op')} came over other transports" if besides.applied else ""
     return Failure(
-        failure.code,
-        f"{failure.message.rstrip('.')}. {kept}",
-        hint=failure.hint,
-        details={"waiting": {"messages": waiting}},
+        failure.code, f"{failure.message.rstrip('.')}. {kept}{came}", hint=failure.hint, details=details
     )
 
 
@@ -150,6 +186,7 @@ def _report_json(node: Node, report: Report) -> dict[str, JsonValue]:
         "unread": _unread(node),
         "toAdmit": _to_admit(node),
         "problems": len(all_problems(node)),
+        "faults": _faults_json(report),
     }
 
 

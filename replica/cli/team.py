@@ -6,12 +6,14 @@ from core.timestamp import timestamp
 from crypto.canonical import JsonValue
 from crypto.key_claims import Claim
 from crypto.roster.view import Member
-from replica.cli.connection import remembered_link, sync_pass, transport_to, typed_link
+from replica.cli.connection import MEETING, remembered_link, sync_pass, transport_to, typed_link
 from replica.cli.context import Cli, group, pass_cli
 from replica.cli.failures import Failure, failure_of
 from replica.cli.recovery import new_code, recover, trust
 from replica.cli.roster_changes import admit, dismiss, hosts, observer, revoke, role
+from replica.cli.team_transport import transport
 from replica.cli.text import counted, moment, quoted
+from replica.moving import is_relay
 from replica.node import Node
 from replica.records import ops
 from replica.records.meta import Meta, get
@@ -26,7 +28,12 @@ def team() -> None:
 
 @team.command("found")
 @click.argument("name")
-@click.option("--git", "remote", metavar="REMOTE", help="Where the team meets: a path, ssh or https address.")
+@click.option(
+    "--git",
+    "remote",
+    metavar="REMOTE",
+    help=MEETING,
+)
 @click.option("--branch", metavar="NAME", help="The branch to use; by default dmp-federation.")
 @pass_cli
 def found(cli: Cli, name: str, remote: str | None, branch: str | None) -> None:
@@ -34,9 +41,13 @@ def found(cli: Cli, name: str, remote: str | None, branch: str | None) -> None:
     screen = cli.screen
     with cli.node() as node:
         link = typed_link(node, remote, branch)
-        with transport_to(node, link) as transport, sync_pass(screen, node, transport) as sync:
+        if is_relay(link):
+            raise click.UsageError(
+                "a team is founded over a git remote or a directory; `dmp team transport relay URL` then moves it"
+            )
+        with transport_to(node, link) as way, sync_pass(screen, node, way) as sync:
             founded = commands.found_team(sync, name, link)
-            shown = transport.url
+            shown = way.url
     late = None if founded.unpublished is None else failure_of(founded.unpublished)
     document: dict[str, JsonValue] = {
         "team": founded.team_id,
@@ -50,7 +61,8 @@ def found(cli: Cli, name: str, remote: str | None, branch: str | None) -> None:
     if cli.as_json:
         screen.document(document)
         return
-    screen.say(f"Founded {quoted(founded.name)} on the branch {link.branch} of {shown}.")
+    branch_of = "" if shown.startswith("dir:") else f"the branch {link.branch} of "
+    screen.say(f"Founded {quoted(founded.name)} on {branch_of}{shown}.")
     if founded.recovery_code is not None:
         screen.say("", "Its recovery code, shown this once and kept nowhere:", "")
         screen.exact(f"  {founded.recovery_code}")
@@ -82,9 +94,9 @@ def invite(cli: Cli, handle: str, observer: bool) -> None:
     """
     with cli.node() as node:
         link = remembered_link(node)
-        with transport_to(node, link) as transport, sync_pass(cli.screen, node, transport) as sync:
+        with transport_to(node, link) as way, sync_pass(cli.screen, node, way) as sync:
             code = commands.invite(sync, handle, observer=observer).encode()
-            shown = transport.url
+            shown = way.url
     screen = cli.screen
     if cli.as_json:
         screen.document(
@@ -94,7 +106,8 @@ def invite(cli: Cli, handle: str, observer: bool) -> None:
     screen.note(
         f"Give this code to {handle} over a channel only the two of you read. It admits one machine, "
         f"within {commands.INVITE_DAYS} days.",
-        f"On that machine: dmp init --handle {handle}, then dmp join CODE --git {shown}"
+        f"On that machine: dmp init --handle {handle}, then dmp join CODE"
+        + ("" if is_relay(link) else f" --git {shown}")
         + ("" if link.branch == "dmp-federation" else f" --branch {link.branch}"),
         f"Then run `{cli.command('sync')}` here, which admits it"
         + (
@@ -257,5 +270,5 @@ def _as_of(synced: str | None) -> str:
     return "before any sync" if synced is None else f"as of the sync at {moment(synced)}"
 
 
-for each in (admit, observer, role, hosts, revoke, recover, new_code, trust, dismiss):
+for each in (admit, observer, role, hosts, revoke, recover, new_code, trust, dismiss, transport):
     team.add_command(each)
