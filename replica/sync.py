@@ -52,8 +52,11 @@ MAX_REFUSALS: Final = 3
 WHOLE_MS: Final = 24 * 60 * 60 * 1000
 """How often every lane is read from its start: a second history of what was read before shows nowhere else."""
 
+ACKS_MS: Final = 20_000
+"""How often acknowledgements go out by themselves where pass follows pass: each push makes everybody look again."""
+
 _FIRST_PAUSE: Final = 0.1
-_LONGEST_PAUSE: Final = 3.0
+_LONGEST_PAUSE: Final = 1.0
 
 
 def _silent(_text: str) -> None:
@@ -189,7 +192,10 @@ class SyncPass:
         for pause in self._pauses():
             report.attempts += 1
             try:
-                send(report, self._receive(report))
+                pulled = self._receive(report)
+                if report.attempts > 1:  # reading and applying took time, in which others may have published
+                    pulled = self._receive(report, pulled)
+                send(report, pulled)
                 break
             except (Behind, Refused) as lost:
                 refusals += isinstance(lost, Refused)
@@ -203,11 +209,16 @@ class SyncPass:
         report.waiting = waiting_to_publish(self.node)
         return report
 
-    def _receive(self, report: Report) -> "_Pulled":
-        """The first half: ask the transport, check the own lane, apply what teammates published."""
+    def _receive(self, report: Report, before: "_Pulled | None" = None) -> "_Pulled":
+        """The first half: ask the transport, check the own lane, apply what teammates published.
+
+        `before` is what the same pass received already; it stands where the transport has nothing newer.
+        """
         node, store = self.node, self.node.store
         self.step("asking for news")
         tip = self.transport.refresh()
+        if before is not None and before.tip == tip:
+            return before
         whole = self._is_time_to_read_all()
         lane = check_chain(node, self.transport, whole=whole)
         mark_published(store, already_there(store.db, lane.present))
@@ -268,9 +279,16 @@ class SyncPass:
             remember_signing(node)
             acks = acks_to_publish(node, team, get(store.db, Meta.ACKS))
         lines = [] if report.paused else unpublished_lines(store, node.me, pulled.lacking)
+        if acks is not None and not lines and self._acks_may_wait():
+            acks = None
         if lines or acks is not None:
             self.step("publishing")
-            self.transport.publish(node.me, [line for _, line in lines], acks=acks)
+            try:
+                self.transport.publish(node.me, [line for _, line in lines], acks=acks)
+            except Behind:
+                if lines:
+                    raise
+                acks, pulled.settled = None, False  # by themselves they are not worth a race
             mark_published(store, [seq for seq, _ in lines])
             report.published += len(lines)
             self._see(lines)
@@ -278,6 +296,7 @@ class SyncPass:
         with store.transaction(CommitPoint.SYNCED) as db:
             if acks is not None:
                 put(db, Meta.ACKS, published_text(acks))
+                put(db, Meta.ACKED_AT, str(node.wall()))
             put(db, Meta.TIP, pulled.tip if pulled.settled else None)
             put(db, Meta.SYNCED_AT, node.now())
             # What a paused replica found missing in its lane, only another reading of all of it finds again.
@@ -295,6 +314,11 @@ class SyncPass:
         shown = {read.hash for read in reads if isinstance(read, Unverified)}
         lost = [seq for seq, _ in lines if ops.hash_at(self.node.store.db, self.node.me, seq) not in shown]
         self._read_back = published_head(self.node.store.db, self.node.me) if not lost else lost[0] - 1
+
+    def _acks_may_wait(self) -> bool:
+        """Whether acknowledgements alone can go out with what a later pass publishes."""
+        acked_at = int(get(self.node.store.db, Meta.ACKED_AT) or 0)
+        return self.running is not None and 0 <= self.node.wall() - acked_at < ACKS_MS
 
     def _applying(self, done: int, total: int) -> None:
         self.step(f"applying {done} of {total}")

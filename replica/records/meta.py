@@ -25,6 +25,7 @@ class Meta(StrEnum):
     INVITED_TEAM = "invited-team"  # the team id of the invite in hand: only that founding is followed
     TIP = "tip"  # the main transport's tip after a pass that left nothing waiting
     ACKS = "acks"  # the acknowledgements last published on the main transport, as JSON
+    ACKED_AT = "acked-at"  # when that was, in milliseconds
     UNACKNOWLEDGED = (
         "unacknowledged"  # by replica: the own op its acknowledgement is waited for, and since when, as JSON
     )

@@ -1,20 +1,25 @@
 """Reading git objects by name, each bounded in size and time.
 
 Two `git cat-file` processes answer for as long as the transport lives: one tells what an object is, one
-hands it over. Nothing is taken before its size is known, and a process that keeps silent is ended.
+hands it over. Nothing is taken before its size is known, and a process that keeps silent is ended. Small
+objects are remembered: from one commit of the branch to the next most lanes stay as they were.
 """
 
 import os
 import select
 import time
+from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from transports.git.run import Runner, kill
 
 if TYPE_CHECKING:
     from git.cmd import Git
+
+_SMALL_BYTES: Final = 16 * 1024
+_KEPT_BYTES: Final = 8 * 1024 * 1024
 
 
 class UnreadableError(Exception):
@@ -40,6 +45,8 @@ class Objects:
     def __init__(self, runner: Runner, seconds: float) -> None:
         self._headers = _CatFile(runner, "--batch-check", seconds)
         self._contents = _CatFile(runner, "--batch", seconds)
+        self._kept: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+        self._kept_bytes = 0
 
     def find(self, name: str) -> Header | None:
         """Tell what an object is, without reading it; None where there is none of that name."""
@@ -47,6 +54,10 @@ class Objects:
 
     def read(self, oid: str, kind: str, limit: int) -> bytes:
         """Return the content of an object that must be there. Raises UnreadableError, UnusableError."""
+        kept = self._kept.get((oid, kind))
+        if kept is not None and len(kept) <= limit:
+            self._kept.move_to_end((oid, kind))
+            return kept
         header = self._headers.ask(oid)
         if header is None:
             raise UnreadableError(f"{kind} {oid} is missing")
@@ -55,12 +66,24 @@ class Objects:
         if self._contents.ask(oid) != header:
             self._contents.close()
             raise UnreadableError(f"{kind} {oid} cannot be read")
-        return self._contents.take(header.size)
+        content = self._contents.take(header.size)
+        if header.size <= _SMALL_BYTES:
+            self._keep((oid, kind), content)
+        return content
 
     def close(self) -> None:
-        """End both processes; the next question starts them anew."""
+        """End both processes, and forget; the next question starts them anew."""
+        self._kept.clear()
+        self._kept_bytes = 0
         self._headers.close()
         self._contents.close()
+
+    def _keep(self, name: tuple[str, str], content: bytes) -> None:
+        self._kept[name] = content
+        self._kept_bytes += len(content)
+        while self._kept_bytes > _KEPT_BYTES:
+            _, dropped = self._kept.popitem(last=False)
+            self._kept_bytes -= len(dropped)
 
 
 class _CatFile:

@@ -14,8 +14,11 @@ from typing import Final
 MEMORY_SECONDS: Final = 30.0
 """How long somebody who published counts as a rival."""
 
-ABREAST: Final = 3.0
-"""How many are to try at one time: with fewer the branch would stand idle between them."""
+ABREAST: Final = 1.5
+"""How many try at one time where nobody has lost yet: with fewer the branch would stand idle between them."""
+
+PATIENCE: Final = 6
+"""Losses after which nobody goes further ahead of the others: who lost so often waits a quarter as long."""
 
 LONGEST_SECONDS: Final = 6.0
 """The longest wait in the mean, however many lanes somebody makes up."""
@@ -66,5 +69,6 @@ class Turns:
         self._spent = spent if not self._spent else (self._spent + spent) / 2
 
     def _rest(self) -> None:
-        mean = min(LONGEST_SECONDS, len(self._rivals) * self._spent / ABREAST) / (1 + self._losses)
+        mean = min(LONGEST_SECONDS, len(self._rivals) * self._spent / ABREAST)
+        mean /= 1 + min(self._losses, PATIENCE) / 2
         self._next = self.clock() + mean * (0.5 + self.random())
