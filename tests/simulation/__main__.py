@@ -18,7 +18,7 @@ from rich.table import Table
 
 from replica.cli.text import counted
 from tests.simulation.acts import Script, draw
-from tests.simulation.run import Outcome, run
+from tests.simulation.run import NETWORKS, Outcome, run
 from tests.simulation.shrink import as_code, shrink
 
 _BATCH = 10
@@ -48,8 +48,15 @@ class Tally:
 @click.option("--first", default=0, show_default=True, help="The first of them.")
 @click.option("--seed", type=int, help="Run this one alone, and shrink it if it fails.")
 @click.option("--processes", default=os.cpu_count() or 1, show_default=True, help="How many at a time.")
+@click.option(
+    "--over",
+    type=click.Choice(list(NETWORKS)),
+    default="memory",
+    show_default=True,
+    help="What they meet over.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def main(seeds: int, first: int, seed: int | None, processes: int, as_json: bool) -> None:
+def main(seeds: int, first: int, seed: int | None, processes: int, over: str, as_json: bool) -> None:
     """Run teams of replicas through random networks, clocks and crashes, and check what they promise.
 
     Stops with 1 when a promise was broken, and prints a short script that shows it again.
@@ -59,16 +66,16 @@ def main(seeds: int, first: int, seed: int | None, processes: int, as_json: bool
     interrupted = False
     wanted = range(first, first + seeds) if seed is None else range(seed, seed + 1)
     try:
-        _run_all(wanted, processes, tally)
+        _run_all(wanted, processes, over, tally)
     except KeyboardInterrupt:
         interrupted = True
         Console(stderr=True).print(f"interrupted after {tally.done} of {len(wanted)} seeds")
     tell = _as_json if as_json else _as_text
-    tell(tally, time.monotonic() - begun)
+    tell(tally, over, time.monotonic() - begun)
     sys.exit(1 if tally.failed else 130 if interrupted else 0)
 
 
-def _run_all(wanted: range, processes: int, tally: Tally) -> None:
+def _run_all(wanted: range, processes: int, over: str, tally: Tally) -> None:
     batches = [wanted[at : at + _BATCH] for at in range(0, len(wanted), _BATCH)]
     bar = Progress(
         TextColumn("{task.description}"),
@@ -79,39 +86,39 @@ def _run_all(wanted: range, processes: int, tally: Tally) -> None:
     )
     with bar:
         shown = bar.add_task("seeds", total=len(wanted))
-        for outcomes in _outcomes(batches, processes):
+        for outcomes in _outcomes(batches, processes, over):
             tally.add(outcomes)
             failed = f", [red]{len(tally.failed)} failed" if tally.failed else ""
             bar.update(shown, completed=tally.done, description=f"seeds{failed}")
 
 
-def _outcomes(batches: list[range], processes: int) -> Iterator[list[Outcome]]:
+def _outcomes(batches: list[range], processes: int, over: str) -> Iterator[list[Outcome]]:
     if processes == 1 or len(batches) == 1:
-        yield from map(_run_batch, batches)
+        yield from (_run_batch(batch, over) for batch in batches)
         return
     with ProcessPoolExecutor(processes) as pool:
         try:
-            for done in as_completed([pool.submit(_run_batch, batch) for batch in batches]):
+            for done in as_completed([pool.submit(_run_batch, batch, over) for batch in batches]):
                 yield done.result()
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _run_batch(batch: range) -> list[Outcome]:
+def _run_batch(batch: range, over: str) -> list[Outcome]:
     with suppress(KeyboardInterrupt):  # whoever began this is told too
-        return [run(draw(seed)) for seed in batch]
+        return [run(draw(seed), over) for seed in batch]
     return []
 
 
-def smallest(outcome: Outcome) -> Script:
+def smallest(outcome: Outcome, over: str = "memory") -> Script:
     """A short script that breaks a promise with the same first words as a failed one."""
     assert outcome.broken is not None
-    return shrink(outcome.script, partial(_fails_alike, _kind(outcome.broken)))
+    return shrink(outcome.script, partial(_fails_alike, _kind(outcome.broken), over))
 
 
-def _fails_alike(kind: str, script: Script) -> bool:
-    broken = run(script).broken
+def _fails_alike(kind: str, over: str, script: Script) -> bool:
+    broken = run(script, over).broken
     return broken is not None and _kind(broken) == kind
 
 
@@ -120,14 +127,14 @@ def _kind(broken: str) -> str:
     return " ".join(word for word in broken.split() if word.isalpha())[:40]
 
 
-def _as_text(tally: Tally, seconds: float) -> None:
+def _as_text(tally: Tally, over: str, seconds: float) -> None:
     console = Console()
     for outcome in tally.failed[:3]:
         console.print(f"[red]seed {outcome.script.seed}[/red]: ", end="")
         console.print(outcome.broken, markup=False, highlight=False)
         if outcome.where:
             console.print(outcome.where, markup=False, highlight=False)
-        click.echo(as_code(smallest(outcome)))
+        click.echo(as_code(smallest(outcome, over)))
     table = Table("what happened", "times", title=f"{tally.done} seeds in {seconds:.0f} s")
     for what, times in sorted(tally.happened.items()):
         table.add_row(what, str(times))
@@ -140,9 +147,9 @@ def _as_text(tally: Tally, seconds: float) -> None:
     )
 
 
-def _as_json(tally: Tally, seconds: float) -> None:
+def _as_json(tally: Tally, over: str, seconds: float) -> None:
     failed = [
-        {"seed": each.script.seed, "broken": each.broken, "script": as_code(smallest(each))}
+        {"seed": each.script.seed, "broken": each.broken, "script": as_code(smallest(each, over))}
         for each in tally.failed
     ]
     found = {

@@ -103,6 +103,8 @@ def _withhold(stage: Stage, machine: SimMachine, random: Random) -> None:
 
 @act("hostile: roll back", WEIGHT)
 def _roll_back(stage: Stage, machine: SimMachine, random: Random) -> None:
+    if not stage.network.keeps_everything and stage.dishonest:
+        raise NothingError  # the two versions of a fork are never both on a relay, so not all would see it
     side = stage.network.side_of(machine.me)
     stage.network.remember(side)
     side.roll_back(random.randrange(1, 6))

@@ -17,7 +17,7 @@ from replica.mail.payloads import MailPayload, parse_mail
 from replica.records import ops
 from tests.simulation.machine import SimMachine
 from tests.simulation.network import lanes_of
-from tests.simulation.stage import Stage
+from tests.simulation.stage import FoundError, Stage
 
 
 @dataclass
@@ -58,7 +58,9 @@ def gather(stage: Stage) -> Ended | None:
     inside = []
     for machine in stage.standing:
         team = machine.node.team
-        if machine.me not in stage.dishonest and team is not None and machine.me in team.view.members:
+        if machine.me in stage.dishonest | stage.turned_away:
+            continue  # it may not know that it is out of the team
+        if team is not None and machine.me in team.view.members:
             inside.append(machine)
     if not inside:
         return None
@@ -66,6 +68,9 @@ def gather(stage: Stage) -> Ended | None:
     assert team is not None
     forks = {row[0] for machine in inside for row in machine.store.db.execute("SELECT replica FROM forks")}
     ended = Ended(stage, inside, team.view, forked=frozenset(forks))
+    wronged = stage.turned_away & team.view.members.keys()
+    if wronged:
+        raise FoundError(f"{wronged} are turned away, and are in the team")
     lanes = lanes_of(stage.network.main)
     for replica, raws in lanes.items():
         whose = ended.by_id.get(replica)

@@ -142,7 +142,7 @@ class SimMachine:
 
     def machine(self) -> Machine:
         """What the tests of a team call a machine, on the far side this one reaches now."""
-        return Machine(self.node, self.network.transport_of(self.me), self.clock)
+        return Machine(self.node, self.network.transport_of(self), self.clock)
 
     def keep_backup(self) -> None:
         """Keep a copy of the store as it is."""

@@ -1,8 +1,13 @@
 """The simulated network: one far side, which a partition splits in two that go on apart until they are joined."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from transports.base import Transport
 from transports.memory import MemoryRemote, MemoryTransport
+
+if TYPE_CHECKING:
+    from tests.simulation.machine import SimMachine
 
 
 class Network:
@@ -10,6 +15,8 @@ class Network:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self.keeps_everything = True
+        """Whether mail that everybody acknowledged can still be read."""
         self._count = 0
         self.main = self._remote()
         self.other: MemoryRemote | None = None
@@ -24,9 +31,14 @@ class Network:
         """The far side a replica reaches."""
         return self.other if self.other is not None and replica in self.apart else self.main
 
-    def transport_of(self, replica: str) -> MemoryTransport:
-        """A new way to it."""
-        return MemoryTransport(self.side_of(replica))
+    def transport_of(self, machine: "SimMachine") -> Transport:
+        """A new way of a machine to the far side it reaches."""
+        return MemoryTransport(self.side_of(machine.me))
+
+    def fill(self, lanes: Mapping[str, Sequence[bytes]]) -> None:
+        """Hold what a team has said."""
+        for replica, raws in lanes.items():
+            self.main.put(replica, *raws)
 
     def split(self, apart: frozenset[str]) -> None:
         """Let some replicas reach only one another, from where things stand."""

@@ -2,13 +2,16 @@
 
 import traceback
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from tests.simulation import branch, hostile, knowledge, mail, team, trouble, work
 from tests.simulation.acts import Script
 from tests.simulation.checks import check
+from tests.simulation.relay import over_relay
 from tests.simulation.sharing import shared_answers
-from tests.simulation.stage import FoundError, Stage, stage_of
+from tests.simulation.stage import FoundError, Making, Stage, over_memory, stage_of
 
 DEEDS = (mail, work, knowledge, team, trouble, hostile, branch)
 """The rooms of acts, each of which adds its own to the registry by being imported."""
@@ -25,9 +28,13 @@ class Outcome:
     """Where in the code a broken promise showed."""
 
 
-def run(script: Script) -> Outcome:
-    """Perform a script, heal the team and check it."""
-    stage = stage_of(script)
+NETWORKS: Final[Mapping[str, Making]] = {"memory": over_memory, "relay": over_relay}
+"""What teams may meet over, by name."""
+
+
+def run(script: Script, over: str = "memory") -> Outcome:
+    """Perform a script over one of NETWORKS, heal the team and check it."""
+    stage = stage_of(script, NETWORKS[over])
     try:
         with shared_answers():
             _perform(stage)

@@ -32,7 +32,6 @@ from tests.simulation.network import Network, lanes_of
 from tests.simulation.registry import DEEDS, NothingError
 from transports.base import TransportError
 from transports.faults import CALLS, Fault, FaultyTransport, Step
-from transports.memory import MemoryTransport
 
 HANDLES: Final = ("ada", "bob", "cy", "ada", "dee", "eve", "bob", "fay")
 """Whose the machines of a team are, in the order in which they joined; the last two are not in it at the start."""
@@ -45,11 +44,14 @@ class FoundError(Exception):
     """A promise was broken: the text says which, and where."""
 
 
-class Watched(MemoryTransport):
-    """A way to the far side that looks at what one machine publishes."""
+class Watched:
+    """A machine's way to the far side, which looks at what the machine publishes (transports.base.Transport)."""
 
     def __init__(self, stage: "Stage", machine: SimMachine) -> None:
-        super().__init__(stage.network.side_of(machine.me))
+        self._inner = stage.network.transport_of(machine)
+        self.url = self._inner.url
+        self.refresh, self.pull, self.lane = self._inner.refresh, self._inner.pull, self._inner.lane
+        self.acks, self.watch, self.close = self._inner.acks, self._inner.watch, self._inner.close
         self._stage = stage
         self._machine = machine
 
@@ -63,7 +65,7 @@ class Watched(MemoryTransport):
                     raise FoundError(
                         f"{replica} sealed op {entry.seq} to {left}, which it knew to be in the team no more"
                     )
-        super().publish(replica, lines, acks=acks)
+        self._inner.publish(replica, lines, acks=acks)
         self._stage.published.update(read_entry(raw).hash for raw in lines)
 
 
@@ -84,6 +86,8 @@ class Stage:
     """Replicas that broke the rules: nothing is promised about what they say, nor to them."""
     thieves: dict[str, Identity] = field(default_factory=dict)
     """Who joined by an invite that was somebody else's, by replica."""
+    turned_away: set[str] = field(default_factory=set)
+    """Replicas that the far side would not have in the end, since they are in the team no more, or never were."""
     restored: set[str] = field(default_factory=set)
     """Replicas that an old copy was put back of: what their own stores lost, only the far side may have."""
     left: dict[str, str] = field(default_factory=dict)
@@ -192,7 +196,7 @@ class Stage:
             team = machine.node.team
             unknown = None if team is None else team.view.unknown
             if unknown is not None:
-                with suppress(DmpError):
+                with suppress(DmpError, TransportError):
                     dismiss(self.pass_of(machine, Random(0)), unknown)
                     return True
         return False
@@ -219,6 +223,9 @@ class Stage:
             if error.code is Code.UNAVAILABLE:
                 with machine.store.transaction(CommitPoint.RESUMED) as db:
                     accept_wall_clock(db, machine.clock())
+        except TransportError:
+            self.happened["turned away"] += 1
+            self.turned_away.add(machine.me)
         self._give_up(machine)
 
 
@@ -257,12 +264,21 @@ class _Team:
     recovery: str
 
 
-def stage_of(script: Script) -> Stage:
+Making = Callable[[str, Time], Network]
+"""Makes a network by a name, in which it is this time."""
+
+
+def over_memory(name: str, _time: Time) -> Network:
+    """A network whose far side keeps whatever it is given."""
+    return Network(name)
+
+
+def stage_of(script: Script, over: Making = over_memory) -> Stage:
     """A stage for a script, with its team in place and two more machines that may join."""
     team = _teams()[script.size]
-    time, network = Time(START + 3_600_000), Network(f"seed-{script.seed}")
-    for replica, raws in team.lanes.items():
-        network.main.put(replica, *raws)
+    time = Time(START + 3_600_000)
+    network = over(f"seed-{script.seed}", time)
+    network.fill(team.lanes)
     stage = Stage(script, time, network, [], team.recovery)
     for at, still in enumerate(team.machines):
         fuse = Fuse(happened=lambda what: stage.happened.update((what,)))

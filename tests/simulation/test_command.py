@@ -51,7 +51,7 @@ def test_one_seed_is_told_as_text() -> None:
 def test_a_run_that_was_interrupted_says_how_far_it_came_and_is_no_success(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def stops_at_once(wanted: range, processes: int, tally: command.Tally) -> None:
+    def stops_at_once(wanted: range, processes: int, over: str, tally: command.Tally) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "_run_all", stops_at_once)
@@ -65,7 +65,7 @@ def test_no_seeds_at_all_are_refused() -> None:
 
 
 def test_a_broken_promise_is_told_with_a_script_that_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    def breaks(script: Script) -> Outcome:
+    def breaks(script: Script, over: str) -> Outcome:
         found = run(Script(script.seed, script.size, ()))
         needed = [act for act in script.acts if act.what == "begin a session"]
         return Outcome(script, found.happened, f"{script.seed} lost something" if needed else None)

@@ -67,8 +67,8 @@ def _back_up(_: Stage, machine: SimMachine, _random: Random) -> None:
 
 @act("restore", 0.7)
 def _restore(stage: Stage, machine: SimMachine, _random: Random) -> None:
-    if not machine.restore():
-        raise NothingError
+    if not stage.network.keeps_everything or not machine.restore():
+        raise NothingError  # what an old copy lacks may be nowhere else
     stage.restored.add(machine.me)
     machine.node.take_up()
 

@@ -41,6 +41,8 @@ def team_of(machine: SimMachine) -> Team:
 
 def villain(stage: Stage, machine: SimMachine, random: Random) -> "Villain":
     """A machine that breaks the rules already, or this one from now on. Raises NothingError where it stays honest."""
+    if not stage.network.keeps_everything and stage.happened["hostile: roll back"]:
+        raise NothingError  # as there
     fallen = [each for each in stage.machines if each.me in stage.dishonest]
     if not fallen or random.random() < 0.1:
         team = machine.node.team
@@ -177,7 +179,9 @@ def lane(side: MemoryRemote, replica: str) -> list[bytes]:
 def rewritten(
     side: MemoryRemote, replica: str, change: Callable[[list[bytes]], Iterable[bytes]]
 ) -> MemoryRemote:
-    """A far side as this one is, but for one lane."""
+    """A far side as this one is, but for one lane. Raises NothingError where nobody can write to others' lanes."""
+    if type(side) is not MemoryRemote:
+        raise NothingError
     made, state = MemoryRemote(f"{side.name}-rewritten-{side.tip}"), side.state()
     for name in state.lanes:
         raws = lane(side, name)
