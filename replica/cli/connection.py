@@ -17,6 +17,7 @@ from replica.records import ops
 from replica.records.link import Link, remembered
 from replica.sync import Report, SyncPass
 from transports.base import Transport, TransportError
+from transports.fault_spec import FaultSpec
 from transports.opening import read_address
 from transports.remotes import RemoteError, Source, check_branch
 
@@ -132,6 +133,7 @@ def passes(
     link: Link,
     interval: float,
     first: Callable[[SyncPass], Report] = SyncPass.run,
+    faults: FaultSpec | None = None,
 ) -> Generator[Report | TransportError | DmpError, None, None]:
     """Sync again and again: when the remote has news, when mail was sent here, and every `interval` seconds.
 
@@ -141,7 +143,7 @@ def passes(
     attend = _Attention(node)
     backoff = _Backoff()
     beginning = True
-    with Ways(node, attend.sleep) as ways:
+    with Ways(node, attend.sleep, faults) as ways:
         while True:
             attend.begin()
             try:

@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Mapping
+from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
 
@@ -23,6 +24,7 @@ from replica.records import outbox
 from replica.records.link import Link
 from replica.sync import Report
 from transports.base import TransportError
+from transports.fault_spec import FaultSpec, SpecError, read_faults
 
 
 @command("sync")
@@ -35,19 +37,27 @@ from transports.base import TransportError
     metavar="SECONDS",
     help="With --watch: the longest time between two passes.",
 )
+@click.option(
+    "--faults",
+    "script",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="For tests: let the transports do badly what this file says.",
+)
 @pass_cli
-def sync(cli: Cli, watch: bool, interval: float) -> None:
+def sync(cli: Cli, watch: bool, interval: float, script: Path | None) -> None:
     """Publish what waits here, and fetch what teammates sent.
 
     Exits 1 when a transport does not do its part, or when this replica is paused; what waits is kept, and the other
     transports are served all the same. With --watch and --json there is one document a line for each pass.
     """
+    faults = None if script is None else _faults(script)
     with cli.acting() as node:
         link = remembered_link(node)
         if watch:
-            _watch(cli, node, link, interval)
+            _watch(cli, node, link, interval, faults)
         before = _members(node)
-        with Ways(node) as ways, sync_pass(cli.screen, node, ways.open(link), ways) as one:
+        with Ways(node, faults=faults) as ways, sync_pass(cli.screen, node, ways.open(link), ways) as one:
             try:
                 report = catch_up(one)
             except TransportError as error:
@@ -63,7 +73,14 @@ def sync(cli: Cli, watch: bool, interval: float) -> None:
             click.get_current_context().exit(REFUSED)
 
 
-def _watch(cli: Cli, node: DirectoryNode, link: Link, interval: float) -> NoReturn:
+def _faults(script: Path) -> FaultSpec:
+    try:
+        return read_faults(script)
+    except (SpecError, OSError) as error:
+        raise click.BadParameter(str(error), param_hint="--faults") from None
+
+
+def _watch(cli: Cli, node: DirectoryNode, link: Link, interval: float, faults: FaultSpec | None) -> NoReturn:
     """Sync until interrupted. Raises DmpError when this replica has stopped for good."""
     screen = cli.screen
     trouble, members = "", _members(node)
@@ -72,7 +89,7 @@ def _watch(cli: Cli, node: DirectoryNode, link: Link, interval: float) -> NoRetu
     try:
         signal.signal(signal.SIGTERM, _end)
         screen.note("Syncing until interrupted (Ctrl-C).")
-        for outcome in passes(screen, node, link, interval):
+        for outcome in passes(screen, node, link, interval, faults=faults):
             if cli.as_json:
                 screen.document(_outcome_json(node, outcome))
                 continue

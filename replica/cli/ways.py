@@ -12,6 +12,7 @@ from replica.records import ops
 from replica.records.link import Link
 from replica.records.meta import Meta, get
 from transports.base import Transport, TransportError
+from transports.fault_spec import FaultSpec
 from transports.opening import Opening, open_transport
 from transports.remotes import RemoteError
 
@@ -55,11 +56,17 @@ class Myself:
 
 
 class Ways:
-    """The transports of a replica. `sleep` (seconds) is how they wait for news."""
+    """The transports of a replica. `sleep` (seconds) is how they wait for news; `faults` strike each of them."""
 
-    def __init__(self, node: DirectoryNode, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self,
+        node: DirectoryNode,
+        sleep: Callable[[float], None] = time.sleep,
+        faults: FaultSpec | None = None,
+    ) -> None:
         self._node = node
         self._sleep = sleep
+        self._faults = faults
         self._myself = Myself(node)
         self._open: dict[Link, Transport] = {}
         self.asking = Abreast()
@@ -71,9 +78,10 @@ class Ways:
             directory = self._node.directory.clone_of(link.remote, link.branch)
             opening = Opening(link.remote, link.source, directory, link.branch, self._myself, self._sleep)
             try:
-                self._open[link] = open_transport(opening)
+                made = open_transport(opening)
             except RemoteError as error:
                 raise TransportError(str(error)) from None
+            self._open[link] = made if self._faults is None else self._faults.around(made, self._node.me)
         return self._open[link]
 
     def __enter__(self) -> "Ways":
