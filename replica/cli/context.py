@@ -65,14 +65,23 @@ class Cli:
     def acting(self) -> "Iterator[DirectoryNode]":
         """The replica, opened by a command that sends or answers.
 
-        What a process that is gone left undone is taken up before the command does anything (section 6.3).
+        What a process that is gone left undone is taken up before the command does anything (section 6.3). Where it
+        changes what a team shares and this machine only reads along, its last line says that it stays here.
         """
         with self.node() as node:
             fault = node.host.config.fault
             if fault is not None:
                 self.screen.note(f"dmp: {fault}; nothing in that file counts until it is mended")
             node.take_up()
+            if self.as_json:
+                yield node
+                return
+            from replica.cli.standing import READS_ALONG, reads_along, shared_edits
+
+            before = shared_edits(node)
             yield node
+            if shared_edits(node) != before and reads_along(node):
+                click.get_current_context().call_on_close(lambda: self.screen.say(READS_ALONG))
 
 
 def _setter(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:

@@ -6,6 +6,8 @@ from typing import Final
 import click
 
 from core.message import Delivery, Message, State
+from crypto.canonical import JsonValue
+from crypto.keys import HANDLE
 from replica.cli.context import Cli, command, pass_cli
 from replica.cli.messages import (
     UNREAD,
@@ -23,6 +25,7 @@ from replica.cli.screen import Screen
 from replica.cli.text import CLIPPED, counted, lines, listing, moment
 from replica.host.principals import mailboxes
 from replica.node import Node
+from replica.records import remote
 
 FIRST_CHARACTERS: Final = 160
 """Characters of a body's first line that a list shows."""
@@ -45,11 +48,23 @@ FIRST_CHARACTERS: Final = 160
     help="The mail of a session, a work item or an agent of yours, or of somebody whom this machine stands in "
     "for; a session's has its work item's too.",
 )
+@click.option(
+    "--observed",
+    is_flag=True,
+    help="Instead, what came here and is nobody's mail on this machine: all mail where it is an observer, else what "
+    "you sent from another one.",
+)
 @pass_cli
-def inbox(cli: Cli, unread: bool, limit: int, whose: str | None) -> None:
+def inbox(cli: Cli, unread: bool, limit: int, whose: str | None, observed: bool) -> None:
     """List your mail on this machine, the newest last."""
     screen = cli.screen
+    if observed:
+        if unread or whose is not None:
+            raise click.UsageError("what is only observed is nobody's, and is not marked read")
+        _list_observed(cli, limit)
+        return
     with cli.node() as node:
+        hosted = [] if whose is not None else _hosted(node)
         found = _mail(node, mailboxes(node, whose), UNREAD if unread else None)
         shown = found[-limit:]
         if cli.as_json:
@@ -64,6 +79,7 @@ def inbox(cli: Cli, unread: bool, limit: int, whose: str | None) -> None:
                         for delivery, message in shown
                     ],
                     "total": len(found),
+                    "hosted": [{"address": address, "unread": count} for address, count in hosted],
                 }
             )
             return
@@ -73,6 +89,43 @@ def inbox(cli: Cli, unread: bool, limit: int, whose: str | None) -> None:
         screen.say("No unread mail." if unread else "No mail.")
     elif len(shown) < len(found):
         screen.say(f"{counted(len(found) - len(shown), 'older message')} not shown; see --limit.")
+    for address, count in hosted:
+        if count:
+            screen.say(
+                f"{counted(count, 'unread message')} for {address}: {cli.command(f'inbox --as {address}')}"
+            )
+
+
+def _hosted(node: Node) -> list[tuple[str, int]]:
+    """Those whom this machine stands in for, and how much of their mail nobody read."""
+    member = None if node.team is None else node.team.view.members.get(node.me)
+    handles = () if member is None else (each for each in member.hosts if HANDLE.fullmatch(each))
+    return [(address, len(_mail(node, (address,), UNREAD))) for address in map("human:{}".format, handles)]
+
+
+def _list_observed(cli: Cli, limit: int) -> None:
+    screen = cli.screen
+    with cli.node() as node:
+        ids, total = remote.observed(node.store.db, limit)
+        found = [message for id_ in ids if (message := node.engine.message(id_)) is not None]
+        if cli.as_json:
+            shown: list[JsonValue] = [
+                {"message": message_json(message), "answer": question_json(node, message)}
+                for message in found
+            ]
+            screen.document({"messages": shown, "total": total})
+            return
+        for message in found:
+            to = listing([*message.to])
+            screen.say(
+                f"{message.id}  {moment(message.created_at)}  {kind_text(message)}  "
+                f"{sender_text(node, message)} to {to}"
+            )
+            _show_first_line(screen, message)
+    if not found:
+        screen.say("Nothing came here that is not somebody's mail.")
+    elif len(found) < total:
+        screen.say(f"{counted(total - len(found), 'older message')} not shown; see --limit.")
 
 
 @command("open")

@@ -21,6 +21,7 @@ from replica.cli.memory_text import (
     trust_text,
     whose_text,
 )
+from replica.cli.standing import READS_ALONG, reads_along
 from replica.cli.text import quoted
 from replica.host import items, memory_gates, memory_merging
 from replica.host import memory as memories
@@ -378,17 +379,12 @@ def _tell(cli: Cli, node: Node, made: Made, done: str) -> None:
         cli.screen.document({"memory": entry_json(made), "proposal": None})
         return
     cli.screen.say(f"{done} {made.entry.id}, {trust_text(made)}.")
-    if made.waiting and _only_reads_along(node):
-        cli.screen.say("This machine only reads along in its team, so it stays here.")
+    if made.waiting and reads_along(node):
+        cli.screen.say(READS_ALONG)
     elif made.waiting:
         cli.screen.say(
             "The next sync publishes it, in the clear: whoever can read the repository can read it."
         )
-
-
-def _only_reads_along(node: Node) -> bool:
-    member = None if node.team is None else node.team.view.members.get(node.me)
-    return member is not None and member.observer
 
 
 def _row(kept: Kept) -> list[str]:

@@ -11,6 +11,7 @@ from core.message import State
 from crypto.canonical import JsonValue
 from replica.cli.context import Cli, group, pass_cli
 from replica.cli.messages import message_json
+from replica.cli.standing import reads_along
 from replica.cli.text import listing, moment, quoted
 from replica.host import items, raising
 from replica.host.items import WorkItem
@@ -146,7 +147,8 @@ def remove(cli: Cli, named: str) -> None:
             raise conflict("task", f"{address} has a live session, {live}; end that one first")
         with node.store.transaction(CommitPoint.WORK_ITEM) as db:
             removed = items.remove(db, address)
-    _tell(cli, removed, f"Removed {removed.address}. The team hears of it with the next sync.")
+        heard = "" if reads_along(node) else " The team hears of it with the next sync."
+    _tell(cli, removed, f"Removed {removed.address}.{heard}")
 
 
 @task.command("propose")

@@ -120,6 +120,15 @@ def waiting_for(db: sqlite3.Connection, recipient: str) -> list[RemoteRow]:
     return [_row(row) for row in rows]
 
 
+def observed(db: sqlite3.Connection, limit: int) -> tuple[list[str], int]:
+    """What other replicas sent that is nobody's mail here: the ids of the newest, the newest last, and how many."""
+    nobodys = "origin IS NOT NULL AND NOT EXISTS (SELECT 1 FROM deliveries WHERE message = messages.id)"
+    rows = db.execute(f"SELECT id FROM messages WHERE {nobodys} ORDER BY position DESC LIMIT ?", (limit,))
+    found = [str(id_) for (id_,) in rows][::-1]
+    (count,) = db.execute(f"SELECT count(*) FROM messages WHERE {nobodys}").fetchone()
+    return found, int(count)
+
+
 def sent_before(db: sqlite3.Connection, row: RemoteRow) -> str | None:
     """The message that was sent here to the recipient of a row before that row's message; None for the first."""
     found = db.execute(

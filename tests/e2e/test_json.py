@@ -73,7 +73,7 @@ def test_documents_of_mail(run: Run, ada: Person, bob: Person) -> None:
     report = run(bob, "sync")
     assert (report["unread"], report["paused"], report["admitted"]) == (1, None, True)
     inbox = run(bob, "inbox")
-    assert (inbox.keys(), inbox["total"]) == ({"deliveries", "total"}, 1)
+    assert (inbox.keys(), inbox["total"]) == ({"deliveries", "total", "hosted"}, 1)
     (entry,) = inbox["deliveries"]
     assert entry.keys() == {"delivery", "message", "answer"}
     assert entry["message"].keys() == MESSAGE | {"choices", "data", "origin"}

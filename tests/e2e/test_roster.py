@@ -71,6 +71,8 @@ def test_hosts_and_an_observer_from_end_to_end(orchard: Town, ada: Person, bob: 
     ada.dmp("sync")
     bob.dmp("sync")
     archive.dmp("sync")
+    assert "1 unread message for human:carol: dmp inbox --as human:carol" in bob.dmp("inbox")
+    assert bob.json("inbox")["hosted"] == [{"address": "human:carol", "unread": 1}]
     roster = bob.dmp("team", "roster")
     assert "for carol" in roster
     assert "observer, reads all mail" in roster
@@ -80,6 +82,18 @@ def test_hosts_and_an_observer_from_end_to_end(orchard: Town, ada: Person, bob: 
     assert "only reads along" in archive.refused("team", "role", bob.replica, "admin")
     kept = archive.dmp("memory", "put", "Keep all", "Of ours.", "--scope", "team")
     assert "stays here" in kept
+    made = archive.dmp("task", "add", "Sort the letters")
+    assert made.splitlines()[-1] == "This machine only reads along in its team, so it stays here."
+    assert "stays here" in archive.dmp("channel", "join", "eng")
+    assert "stays here" in archive.dmp("doc", "put", "-", "--slug", "guide", stdin="# Guide")
+    removed = archive.dmp("task", "remove", made.split()[1].rstrip("."))
+    assert "stays here" in removed
+    assert "next sync" not in removed
+    assert "stays here" not in archive.dmp("task", "list")
+    (seen,) = archive.json("inbox", "--observed")["messages"]
+    assert seen["message"]["body"] == "for carol"
+    assert "for carol" in archive.dmp("inbox", "--observed", "--limit", "1")
+    archive.refused("inbox", "--observed", "--unread", code=2)
     assert "no more" in ada.dmp("team", "hosts", bob.replica, "--drop", "carol")
     refused = ada.refused("team", "observer", bob.replica, "--fingerprint", bob.fingerprint)
     assert "nothing makes it an observer" in refused
