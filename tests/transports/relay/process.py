@@ -66,7 +66,11 @@ class Served:
 
 @contextmanager
 def served(
-    directory: Path, *options: str, listen: str = "127.0.0.1:0", difficulty: int = 0
+    directory: Path,
+    *options: str,
+    listen: str = "127.0.0.1:0",
+    difficulty: int = 0,
+    module: str = "replica.cli.main",
 ) -> Iterator[Served]:
     """Run a relay in a directory; it is killed in the end if it still runs."""
     log = directory.with_suffix(".log")
@@ -74,7 +78,7 @@ def served(
     arguments += ["--difficulty", str(difficulty), *options]
     with log.open("a") as errors:
         process = subprocess.Popen(
-            [sys.executable, "-m", "replica.cli.main", *arguments],
+            [sys.executable, "-m", module, *arguments],
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,

@@ -40,5 +40,11 @@ class Settings:
     """How long mail that nobody acknowledged is kept."""
     auth_ms: int = 10_000
     """How long a connection has to say who it is."""
+    request_ms: int = 10_000
+    """How long a socket has to send its first request."""
+    body_ms: int = 15_000
+    """How long a request to register may take to arrive."""
+    unread_ms: int = 30_000
+    """How long a client may leave what is sent to it unread before its connection is cut."""
     outbox_bytes: int = 512 * 1024
     """What may wait to be read by a client before it gets no more hints of what was stored."""

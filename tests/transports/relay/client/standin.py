@@ -165,6 +165,7 @@ class Network:
 
     def __init__(self, port: int) -> None:
         self._port = port
+        self._is_closed = False
         self._passes: list[asyncio.Event] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._writers: set[asyncio.StreamWriter] = set()
@@ -183,6 +184,15 @@ class Network:
         """End every connection without a word of WebSocket."""
         self._thread.run(self._abort())
 
+    def close_door(self) -> None:
+        """End every connection, and begin no other."""
+        self._is_closed = True
+        self.cut()
+
+    def open_door(self) -> None:
+        """Let connections begin again."""
+        self._is_closed = False
+
     def close(self) -> None:
         self._thread.run(self._stop())
         self._thread.close()
@@ -192,7 +202,13 @@ class Network:
         return int(self._server.sockets[0].getsockname()[1])
 
     async def _through(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there_reader, there = await asyncio.open_connection("127.0.0.1", self._port)
+        try:
+            if self._is_closed:
+                raise ConnectionRefusedError
+            there_reader, there = await asyncio.open_connection("127.0.0.1", self._port)
+        except OSError:
+            writer.transport.abort()
+            return
         self._writers |= {writer, there}
         passes = asyncio.Event()
         passes.set()

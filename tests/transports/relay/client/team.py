@@ -9,7 +9,7 @@ from crypto.clock import Reading
 from crypto.encoding import b64u
 from crypto.keys import KeyBody, team_id
 from crypto.op import make_op, read_entry, to_line
-from crypto.roster.bodies import Admit, Found, Role
+from crypto.roster.bodies import Admit, CutPoint, Found, Revoke, Role
 from tests.transports.relay.client.me import Me
 from transports.base import Transport
 from transports.contract import Author
@@ -58,6 +58,11 @@ class Team:
         keys = author.secrets.sign_pub, author.secrets.seal_pub
         admit = Admit(author.replica, "author", Role.MEMBER, KeyBody("a", "d", "0", *keys).fingerprint)
         return _signs(self.founder, "roster", admit.to_json())
+
+    def revokes(self, author: Author) -> bytes:
+        """Put somebody out, from where its chain stands, and return the founder's line."""
+        revoke = Revoke(author.replica, CutPoint(author.seq, author.prev), "it is over")
+        return _signs(self.founder, "roster", revoke.to_json())
 
     def me(self, author: Author, key_line: bytes | None = None) -> Me:
         """An author as a transport knows it."""

@@ -18,14 +18,11 @@ from transports.relay.server.shell.metrics import Metrics
 from transports.relay.server.shell.pipeline import Pipeline
 from transports.relay.server.team import Team
 
-BODY_SECONDS: Final = 15.0
-"""How long a request to register may take to arrive."""
-
 HEARTBEAT_SECONDS: Final = 30.0
 """How often a silent client is pinged; one that does not answer by half of that again is gone."""
 
-SEND_SECONDS: Final = 30.0
-"""How long a client may leave what is sent to it unread before its connection is cut."""
+CLOSE_SECONDS: Final = 2.0
+"""How long a client has to answer the end of its connection."""
 
 REGISTERING: Final = 4
 """Requests to register that are read at once; each may be some megabytes."""
@@ -127,7 +124,7 @@ class Shell:
                 Status.RATE, {"error": "too many attempts to register from here; try again in an hour"}
             )
         try:
-            async with asyncio.timeout(BODY_SECONDS), self._registering:
+            async with asyncio.timeout(self.relay.settings.body_ms / 1000), self._registering:
                 body = await request.read()
                 answer = await asyncio.to_thread(self._registrar.register, body, _bearer(request))
         except TimeoutError:
@@ -145,7 +142,7 @@ class Shell:
     async def _connect(self, request: web.Request) -> web.StreamResponse:
         source = source_of(request, trust_proxy=self._trust_proxy)
         ws = web.WebSocketResponse(
-            max_msg_size=FRAME_BYTES, heartbeat=HEARTBEAT_SECONDS, compress=False, timeout=5.0
+            max_msg_size=FRAME_BYTES, heartbeat=HEARTBEAT_SECONDS, compress=False, timeout=CLOSE_SECONDS
         )
         if not ws.can_prepare(request):
             return web.Response(
@@ -233,7 +230,7 @@ class Shell:
                     wake.clear()
                     await wake.wait()
                     continue
-                async with asyncio.timeout(SEND_SECONDS):
+                async with asyncio.timeout(self.relay.settings.unread_ms / 1000):
                     await ws.send_str(text)
                 room.set()
             code = WSCloseCode.GOING_AWAY if session.why is Why.CLOSING else WSCloseCode.POLICY_VIOLATION

@@ -14,9 +14,6 @@ from typing import Final
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
-REQUEST_SECONDS: Final = 10.0
-"""How long a socket has to send its first request."""
-
 SILENT_SOCKETS: Final = 1_000
 """Sockets that have sent no request yet, at once."""
 
@@ -59,7 +56,7 @@ def source_of(request: web.Request, *, trust_proxy: bool) -> str:
 class Sockets:
     """Makes the protocol of each new socket, and closes those that send no request."""
 
-    def __init__(self, server: Callable[[], RequestHandler], seconds: float = REQUEST_SECONDS) -> None:
+    def __init__(self, server: Callable[[], RequestHandler], seconds: float) -> None:
         self._server = server
         self._seconds = seconds
         self._silent: dict[RequestHandler, None] = {}

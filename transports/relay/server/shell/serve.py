@@ -147,7 +147,7 @@ async def _serve(
     )
     await runner.setup()
     assert runner.server is not None
-    sockets = Sockets(runner.server)
+    sockets = Sockets(runner.server, settings.request_ms / 1000)
     shell.spoke = lambda request: sockets.spoke(request.protocol)
     tls = _tls(place)
     loop = asyncio.get_running_loop()
