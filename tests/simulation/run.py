@@ -8,6 +8,7 @@ from typing import Final
 
 from tests.simulation import branch, hostile, knowledge, mail, team, trouble, work
 from tests.simulation.acts import Script
+from tests.simulation.carried import over_directory, over_git
 from tests.simulation.checks import check
 from tests.simulation.relay import over_relay
 from tests.simulation.sharing import shared_answers
@@ -28,7 +29,12 @@ class Outcome:
     """Where in the code a broken promise showed."""
 
 
-NETWORKS: Final[Mapping[str, Making]] = {"memory": over_memory, "relay": over_relay}
+NETWORKS: Final[Mapping[str, Making]] = {
+    "memory": over_memory,
+    "dir": over_directory,
+    "git": over_git,
+    "relay": over_relay,
+}
 """What teams may meet over, by name."""
 
 
