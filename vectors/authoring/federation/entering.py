@@ -211,6 +211,9 @@ def trusted() -> list[Json]:
     later = orchard()
     follows = newcomer(later, asked=True)
     rival = elsewhere(later)
+    early = orchard()
+    told = newcomer(early, asked=True)
+    elsewhere(early)
     inside = orchard()
     return [
         case(
@@ -250,6 +253,14 @@ def trusted() -> list[Json]:
             refused({"op": "roster"}, "not-found"),
             ok(trusts(rival), already=False),
             roster(founder=EVE),
+        ),
+        case(
+            "a-founder-that-is-trusted-in-time",
+            "A founding that comes later than a person's word changes nothing",
+            told,
+            ok(trusts(early.ada), already=False),
+            early.sync(),
+            roster(founder=ADA, name="Orchard"),
         ),
         case(
             "recovered-once-told",
