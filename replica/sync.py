@@ -19,6 +19,7 @@ from replica.chain.acknowledge import acks_to_publish, keep_acks, published_text
 from replica.chain.apply import Applier
 from replica.chain.guard import check_chain, pause_reason, remember_signing
 from replica.chain.own_lane import published_head
+from replica.chain.prune import prune_now_and_then
 from replica.chain.publish import already_there, mark_published, unpublished_lines, withdraw_from_leavers
 from replica.chain.sign import sign_outbox
 from replica.chain.unacknowledged import note_unacknowledged
@@ -127,6 +128,7 @@ class SyncPass:
             raise
         self._end(visits, report, paused=report.paused is not None)
         if report.paused is None:
+            prune_now_and_then(self.node, self.transport)
             report.more |= self._follow(away=False)
         return report
 
@@ -277,7 +279,8 @@ class SyncPass:
                 hand_on_held(node, team)
                 sign_outbox(node, team)
             remember_signing(node)
-            acks = acks_to_publish(node, team, get(store.db, Meta.ACKS))
+            if node.me in team.view.members:  # before that, nothing but its key is anybody's business (4.5)
+                acks = acks_to_publish(node, team, get(store.db, Meta.ACKS))
         lines = [] if report.paused else unpublished_lines(store, node.me, pulled.lacking)
         if acks is not None and not lines and self._acks_may_wait():
             acks = None

@@ -1,11 +1,79 @@
-"""Several transports, and moving the team, from the command line."""
+"""Several transports, and moving the team, from the command line: in this process, with a relay in another."""
 
+import json
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.e2e.people import Person, Town
+from replica.cli import main
+from tests.e2e.people import Person, Told, Town, environment
+from tests.transports.relay.process import served
+
+
+@dataclass
+class Typist:
+    """Somebody whose commands run in this process."""
+
+    person: Person
+    capsys: pytest.CaptureFixture[str]
+
+    def try_(self, *arguments: str) -> Told:
+        self.capsys.readouterr()
+        code = main.run([*arguments, "--dir", str(self.person.root)])
+        told = self.capsys.readouterr()
+        return Told(code, told.out, told.err)
+
+    def dmp(self, *arguments: str) -> str:
+        told = self.try_(*arguments)
+        assert told.code == 0, told
+        return told.out
+
+    def refused(self, *arguments: str, code: int = 1) -> str:
+        told = self.try_(*arguments)
+        assert told.code == code, told
+        return told.err
+
+    def json(self, *arguments: str, code: int = 0) -> Any:
+        told = self.try_(*arguments, "--json")
+        assert told.code == code, told
+        return json.loads(told.out)
+
+    def bodies(self) -> list[str]:
+        return [each["message"]["body"] for each in self.json("inbox")["deliveries"]]
+
+
+@dataclass
+class Typists:
+    """People of a town."""
+
+    town: Town
+    capsys: pytest.CaptureFixture[str]
+
+    def of(self, handle: str, *, init: bool = True) -> Typist:
+        typist = Typist(self.town.person(handle, init=False), self.capsys)
+        if init:
+            typist.dmp("init", "--handle", handle, "--device", f"{handle}-laptop")
+        return typist
+
+
+@pytest.fixture
+def people(orchard: Town, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typists:
+    for name, value in environment(orchard.folder / "home").items():
+        monkeypatch.setenv(name, value)
+    return Typists(orchard, capsys)
+
+
+@pytest.fixture
+def ada(people: Typists) -> Typist:
+    return people.of("ada", init=False)
+
+
+@pytest.fixture
+def bob(people: Typists) -> Typist:
+    return people.of("bob", init=False)
 
 
 @pytest.fixture
@@ -16,7 +84,7 @@ def stick(tmp_path: Path) -> Path:
 
 
 def test_a_stick_carries_mail_while_the_remote_is_away(
-    orchard: Town, ada: Person, bob: Person, stick: Path
+    orchard: Town, ada: Typist, bob: Typist, stick: Path
 ) -> None:
     for person in (ada, bob):
         person.dmp("transport", "add", f"dir:{stick}")
@@ -33,7 +101,7 @@ def test_a_stick_carries_mail_while_the_remote_is_away(
 
 
 def test_a_transport_that_fails_is_shown_and_the_others_are_served(
-    ada: Person, bob: Person, stick: Path
+    ada: Typist, bob: Typist, stick: Path
 ) -> None:
     ada.dmp("transport", "add", f"dir:{stick}")
     ada.dmp("sync")
@@ -57,7 +125,7 @@ def test_a_transport_that_fails_is_shown_and_the_others_are_served(
     assert (other["reachable"], other["waiting"], other["error"]) == (True, 0, None)
 
 
-def test_adding_and_removing(orchard: Town, ada: Person, stick: Path) -> None:
+def test_adding_and_removing(orchard: Town, ada: Typist, stick: Path) -> None:
     address = f"dir:{stick}"
     assert ada.json("transport", "add", address)["already"] is False
     assert ada.json("transport", "add", address)["already"] is True
@@ -68,25 +136,25 @@ def test_adding_and_removing(orchard: Town, ada: Person, stick: Path) -> None:
     ada.refused("transport", "add", "ext::sh -c id", code=2)
 
 
-def test_nobody_adds_a_transport_before_a_team(town: Town, stick: Path) -> None:
-    assert "no team yet" in town.person("cy").refused("transport", "add", f"dir:{stick}")
+def test_nobody_adds_a_transport_before_a_team(people: Typists, stick: Path) -> None:
+    assert "no team yet" in people.of("cy").refused("transport", "add", f"dir:{stick}")
 
 
-def test_a_team_lives_on_a_directory_alone(town: Town, stick: Path) -> None:
-    ada = town.person("ada")
+def test_a_team_lives_on_a_directory_alone(people: Typists, stick: Path) -> None:
+    ada = people.of("zoe")
     ada.dmp("team", "found", "Orchard", "--git", f"dir:{stick}")
-    code = ada.dmp("team", "invite", "bob").strip()
-    bob = town.person("bob")
-    bob.dmp("join", "-", "--git", f"dir:{stick}", stdin=code)
+    code = ada.dmp("team", "invite", "yan").strip()
+    bob = people.of("yan")
+    bob.dmp("join", code, "--git", f"dir:{stick}")
     ada.dmp("sync")
     bob.dmp("sync")
-    ada.dmp("send", "human:bob", "No server at all.")
+    ada.dmp("send", "human:yan", "No server at all.")
     ada.dmp("sync")
     bob.dmp("sync")
     assert bob.bodies() == ["No server at all."]
 
 
-def test_a_repository_that_moved_is_the_main_one_again(orchard: Town, ada: Person, bob: Person) -> None:
+def test_a_repository_that_moved_is_the_main_one_again(orchard: Town, ada: Typist, bob: Typist) -> None:
     new = orchard.folder / "elsewhere.git"
     subprocess.run(["git", "clone", "--quiet", "--bare", str(orchard.repository), str(new)], check=True)
     orchard.repository.rename(orchard.folder / "gone.git")
@@ -99,7 +167,7 @@ def test_a_repository_that_moved_is_the_main_one_again(orchard: Town, ada: Perso
     assert ada.json("transport", "list")["transports"][0]["address"] == str(new)
 
 
-def test_a_move_is_confirmed_by_a_person_and_programs_are_told_what_it_means(ada: Person) -> None:
+def test_a_move_is_confirmed_by_a_person_and_programs_are_told_what_it_means(ada: Typist) -> None:
     told = ada.refused("team", "transport", "relay", "wss://relay.example")
     assert "can read everything that is not sealed" in told
     assert "--yes" in told
@@ -109,3 +177,73 @@ def test_a_move_is_confirmed_by_a_person_and_programs_are_told_what_it_means(ada
     invalid = ada.json("team", "transport", "relay", "ws://relay.example", "--yes", code=1)
     assert (invalid["error"]["code"], invalid["error"]["field"]) == ("invalid", "url")
     assert "can read everything" in ada.try_("team", "transport", "relay", "http://x", "--yes").err
+
+
+def test_a_team_moves_to_a_relay_takes_somebody_in_there_and_goes_back(
+    orchard: Town, people: Typists, ada: Typist, bob: Typist, tmp_path: Path
+) -> None:
+    with served(tmp_path / "relay") as relay:
+        bob.dmp("send", "human:ada", "Before.")
+        moved = ada.json("team", "transport", "relay", relay.url, "--yes")
+        assert "can read everything that is not sealed" in moved["disclosure"]
+        assert (moved["already"], moved["here"]) == (False, relay.url)
+        assert ada.json("team", "transport", "relay", relay.url, "--yes")["already"] is True
+        bob.dmp("sync")
+        assert bob.json("team", "transport")["here"] == relay.url
+        for person in (ada, bob):
+            person.dmp("sync")
+        assert ada.bodies() == ["Before."]
+
+        cy = people.of("cy")
+        code = ada.dmp("team", "invite", "cy").strip()
+        assert relay.url not in code  # which is in it all the same
+        cy.dmp("join", code)
+        for person in (ada, cy, bob):
+            person.dmp("sync")
+        cy.dmp("send", "human:bob", "Over the relay.")
+        for person in (cy, bob):
+            person.dmp("sync")
+        assert bob.bodies() == ["Over the relay."]
+        assert bob.json("problems")["problems"] == []
+        listed = bob.json("transport", "list")
+        main = listed["transports"][0]
+        assert (main["use"], main["reachable"]) == ("main", True)
+
+        assert ada.json("team", "transport", "git")["here"] == str(orchard.repository)
+        told = cy.json("sync")
+        assert told["problems"] == 1
+        assert cy.json("problems")["problems"][0]["subject"] == "move"
+        cy.dmp("transport", "add", str(orchard.repository), "--main")
+        bob.dmp("sync")
+    bob.dmp("send", "human:cy", "Back on the branch.")
+    for person in (ada, bob, cy, ada, bob, cy):
+        person.dmp("sync")
+    assert "Back on the branch." in cy.bodies()
+    assert cy.json("problems")["problems"] == []
+
+
+def test_who_is_on_a_relay_that_is_gone_goes_back_by_hand(
+    orchard: Town, ada: Typist, bob: Typist, tmp_path: Path
+) -> None:
+    with served(tmp_path / "relay") as relay:
+        ada.dmp("team", "transport", "relay", relay.url, "--yes")
+        for person in (bob, ada):
+            person.dmp("sync")
+    bob.dmp("send", "human:ada", "Hello?")
+    assert bob.try_("sync").code == 1
+    ada.dmp("transport", "add", str(orchard.repository), "--main")
+    ada.dmp("team", "transport", "git")
+    bob.dmp("sync")
+    ada.dmp("sync")
+    assert ada.bodies() == ["Hello?"]
+
+
+def test_a_relay_that_does_not_take_the_team_moves_nobody(ada: Typist, bob: Typist, tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    tokens.write_text("letmein-letmein-letmein\n")
+    with served(tmp_path / "relay", "--token-required", "--token-file", str(tokens)) as relay:
+        assert "token" in ada.refused("team", "transport", "relay", relay.url, "--yes")
+        assert ada.json("team", "transport")["kind"] == "git"
+        ada.dmp("team", "transport", "relay", relay.url, "--yes", "--token", "letmein-letmein-letmein")
+        bob.dmp("sync")
+        assert bob.json("team", "transport")["here"] == relay.url
