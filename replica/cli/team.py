@@ -6,6 +6,7 @@ from core.timestamp import timestamp
 from crypto.canonical import JsonValue
 from crypto.key_claims import Claim
 from crypto.roster.view import Member
+from replica.cli.compact import compact_now
 from replica.cli.connection import MEETING, remembered_link, sync_pass, transport_to, typed_link
 from replica.cli.context import Cli, group, pass_cli
 from replica.cli.failures import Failure, failure_of
@@ -270,5 +271,5 @@ def _as_of(synced: str | None) -> str:
     return "before any sync" if synced is None else f"as of the sync at {moment(synced)}"
 
 
-for each in (admit, observer, role, hosts, revoke, recover, new_code, trust, dismiss, transport):
+for each in (admit, observer, role, hosts, revoke, recover, new_code, trust, dismiss, transport, compact_now):
     team.add_command(each)

@@ -19,6 +19,9 @@ Policy = Literal["ask", "allow"]
 UNACKNOWLEDGED_HOURS: Final = 24
 """Machines of people who work by day publish on the day after, whatever the hour."""
 
+PRUNE_AFTER_DAYS: Final = 7
+"""A teammate who restores a backup that is not older can still have all mail again."""
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryPolicy:
@@ -36,7 +39,8 @@ class Config:
     """The settings. Commands are lines for the shell; `fault` says why the file counts for nothing.
 
     `unacknowledged_hours` is how long a teammate's machine that publishes may go on not to acknowledge this replica's
-    ops before its owner is told; None for ever.
+    ops before its owner is told; None for ever. `prune_after_days` is how old own mail becomes before its content is
+    taken back, once everybody has it; None keeps it.
     """
 
     notify_command: str | None = None
@@ -48,6 +52,7 @@ class Config:
     quotas: Quotas = field(default_factory=Quotas)
     memory: MemoryPolicy = field(default_factory=MemoryPolicy)
     unacknowledged_hours: int | None = UNACKNOWLEDGED_HOURS
+    prune_after_days: int | None = PRUNE_AFTER_DAYS
     fault: str | None = None
 
 
@@ -72,9 +77,10 @@ _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
         "documents_per_hour",
     ),
     "problems": ("unacknowledged_hours",),
+    "pruning": ("after_days",),
 }
 _OFF: Final = "off"
-_MAY_BE_OFF: Final = ("quotas", "problems")
+_MAY_BE_OFF: Final = ("quotas", "problems", "pruning")
 
 
 def read_config(path: Path) -> Config:
@@ -147,6 +153,7 @@ def _config(content: Mapping[str, Any]) -> Config:
             documents=_or_off(content, "quotas", "documents_per_hour", quotas.documents),
         ),
         unacknowledged_hours=_or_off(content, "problems", "unacknowledged_hours", UNACKNOWLEDGED_HOURS),
+        prune_after_days=_or_off(content, "pruning", "after_days", PRUNE_AFTER_DAYS),
     )
 
 

@@ -20,6 +20,7 @@ class CommitPoint(StrEnum):
     HANDED_ON = "handed-on"  # held mail queued for the replica where its work item's session lives
     SIGNED = "signed"  # outbox rows turned into signed ops
     READERS_LEFT = "readers-left"  # a signed op withdrawn to its stub, its remaining readers queued anew
+    PRUNED = "pruned"  # own mail that everybody has turned into stubs
     PUBLISHED = "published"  # own ops that the transport now has
     ACKNOWLEDGED = "acknowledged"  # what teammates hold, from their acknowledgements
     APPLIED = "applied"  # received ops, all they changed, and the cursors past them

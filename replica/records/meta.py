@@ -38,6 +38,8 @@ class Meta(StrEnum):
     SHARING_SINCE = "sharing-since"  # when this replica first published shared state
     READ_BY = "read-by"  # the other replicas that get this person's mail or observe, as JSON
     READ_ALL_AT = "read-all-at"  # when every lane was last read from its start, in milliseconds
+    PRUNED_AT = "pruned-at"  # when it was last looked for own mail that everybody has, in milliseconds
+    PRUNED_THROUGH = "pruned-through"  # the own seq up to which no mail or state has content any more
     SYNCED_AT = "synced-at"  # when a pass last ended well
 
 

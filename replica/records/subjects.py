@@ -72,6 +72,15 @@ LINES: Final = Kind(
     "look who pushes to the branch",
     clears=True,
 )
+BLOAT: Final = Kind(
+    "transport:bloat",
+    "the branch grows: it takes more than a gigabyte, or a machine that has not been heard of for a month keeps mail "
+    "on it that everybody else has",
+    "revoke a machine that is gone, then run `dmp team compact`; what the history of a branch takes, only a new branch "
+    "does not have",
+    seen=True,
+    clears=True,
+)
 TRANSPORT: Final = Kind(
     "transport",
     "something on the branch is no op, and was passed over",

@@ -70,6 +70,10 @@ class Clone:
         """Return how many bytes a running fetch has written so far."""
         return sum(size for _, size in self._unfinished_packs())
 
+    def size(self) -> int:
+        """Return how many bytes the packs take, in which nearly all of the branch is."""
+        return sum(path.stat().st_size for path in _listed(self.path / "objects/pack"))
+
     def tidy(self) -> None:
         """Pack objects together where there are many packs or loose ones. Needs the lock."""
         packs = sum(path.suffix == ".pack" for path in _listed(self.path / "objects/pack"))

@@ -1,7 +1,7 @@
 """A commit that changes one lane and nothing else, built from objects on top of a fetched one."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +12,7 @@ from transports.git.limits import SEGMENT_BYTES
 from transports.git.loose import Loose
 from transports.git.objects import UnusableError
 from transports.git.tree import ACKS, FED, Entry, file_entry, lane, replace, subtree, tree_bytes, tree_entry
+from transports.pruning import Pruned
 
 AUTHOR: Final = "DMP sync <sync@dmp.invalid>"
 """In every commit: a branch shows which replica wrote, never which person."""
@@ -51,9 +52,45 @@ class Draft:
             raise Refused(f"nothing can be added to this branch: a folder on it {error}") from None
         if not new:
             return None
-        fed = replace(fed, tree_entry(name, self._tree(replace(own, *new))))
-        tree = self._tree(replace(root, tree_entry(FED, self._tree(fed))))
+        tree = self._with_lane(root, fed, name, replace(own, *new))
         return self._write_commit(tree, _message(replica, len(lines)))
+
+    def pruned(self, replica: str, shorter: Mapping[bytes, bytes]) -> tuple[str | None, Pruned]:
+        """Write the commit that replaces lines of a lane in place. Returns and raises as `commit`."""
+        lines = saved = 0
+        new: list[Entry] = []
+        try:
+            root = self.snapshot.root()
+            name = replica.encode("ascii")
+            fed = self._entries(root, FED)
+            own = self._entries(fed, name)
+            for segment, oid in lane(own).segments:
+                try:
+                    data = self.snapshot.objects.read(oid, "blob", self.snapshot.limits.segment_bytes)
+                except UnusableError:
+                    continue  # nothing this replica has written is so long
+                parts = data.split(b"\n")  # what follows the last line feed is torn, and stays
+                found = [at for at, raw in enumerate(parts[:-1]) if raw in shorter]
+                for at in found:
+                    parts[at] = shorter[parts[at]]
+                if found:
+                    written = b"\n".join(parts)
+                    lines, saved = lines + len(found), saved + len(data) - len(written)
+                    new.append(file_entry(segment.encode("ascii"), self._blob(written)))
+        except UnusableError as error:
+            raise Refused(f"nothing can be changed on this branch: a folder on it {error}") from None
+        pruned = Pruned(lines, saved)
+        if not new:
+            return None, pruned
+        message = f"{replica}: pruned {lines} acknowledged op{'s' if lines > 1 else ''}\n"
+        return self._write_commit(self._with_lane(root, fed, name, replace(own, *new)), message), pruned
+
+    def _with_lane(
+        self, root: Sequence[Entry], fed: Sequence[Entry], name: bytes, own: Sequence[Entry]
+    ) -> str:
+        """Write the tree of a branch where one lane holds these entries."""
+        fed = replace(fed, tree_entry(name, self._tree(own)))
+        return self._tree(replace(root, tree_entry(FED, self._tree(fed))))
 
     def _entries(self, parent: Sequence[Entry], name: bytes) -> list[Entry]:
         found = subtree(parent, name)

@@ -26,6 +26,7 @@ from transports.git.pace import FAR_SECONDS, NEAR_SECONDS, Pace
 from transports.git.pull import Reading
 from transports.git.run import GitError
 from transports.git.turns import Turns
+from transports.pruning import Pruned
 from transports.remotes import DEFAULT_BRANCH, Remote, check_branch
 
 
@@ -117,18 +118,33 @@ class GitTransport:
             return
         with self._local_errors(), self._clone.locked():
             commit = Draft(self._snapshot(), self._clone.loose).commit(replica, lines, acks)
-            if commit is None:
-                return
-            try:
-                self._far.push(commit)
-            except Behind:
-                self._turns.lost()
-                raise
-            self._turns.won()
-            self._clone.loose.point(self._ref, commit)
-            self._seen = self._at(commit)
-            self._pace.restart()
-            self._clone.tidy()
+            if commit is not None:
+                self._push(commit)
+
+    def prune(self, replica: str, shorter: Mapping[bytes, bytes]) -> Pruned:
+        """Push one commit with the shorter lines; the branch's history keeps the longer ones."""
+        with self._local_errors(), self._clone.locked():
+            commit, pruned = Draft(self._snapshot(), self._clone.loose).pruned(replica, shorter)
+            if commit is not None:
+                self._push(commit)
+            return pruned
+
+    def stored_bytes(self) -> int:
+        """What the clone takes, which has all of the branch and its history."""
+        with self._local_errors():
+            return self._clone.size()
+
+    def _push(self, commit: str) -> None:
+        try:
+            self._far.push(commit)
+        except Behind:
+            self._turns.lost()
+            raise
+        self._turns.won()
+        self._clone.loose.point(self._ref, commit)
+        self._seen = self._at(commit)
+        self._pace.restart()
+        self._clone.tidy()
 
     def watch(self, timeout: float) -> bool:
         """Ask for the branch's commit now and then. A remote that does not answer has nothing new."""
