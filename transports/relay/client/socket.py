@@ -265,10 +265,10 @@ class SocketLink:
 
     async def _ask(self, request: Request) -> Answer:
         live = self._live
-        if live is None or live.error is not None:
-            raise (
-                failures.lost("the relay", "it was closed") if live is None else live.error or AssertionError
-            )
+        if live is None:
+            raise ValueError("nothing can be asked before `connect`")
+        if live.error is not None:
+            raise live.error
         waiting: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         live.answers[request.id] = waiting
         try:
@@ -280,9 +280,13 @@ class SocketLink:
             await self._drop(live, late)
             raise late from None
         except (aiohttp.ClientError, OSError) as broken:
-            raise live.error or failures.lost(live.url, str(broken)) from None
+            gone = failures.lost(live.url, str(broken))
+            await self._drop(live, gone)
+            raise gone from None
         finally:
             del live.answers[request.id]
+            if waiting.done() and not waiting.cancelled():
+                waiting.exception()  # it was raised otherwise, or nobody needs it
 
     async def _tell(self, request: Request) -> None:
         live = self._live
@@ -290,8 +294,8 @@ class SocketLink:
             try:
                 async with asyncio.timeout(self._request_seconds):
                     await live.ws.send_str(live.conversation.ask(request))
-            except (aiohttp.ClientError, TimeoutError, OSError):
-                return  # the next question finds out
+            except (aiohttp.ClientError, TimeoutError, OSError) as broken:
+                await self._drop(live, failures.lost(live.url, str(broken)))
 
     def _seek(self, login: Login) -> None:
         self._seeking = asyncio.create_task(self._seek_until_found(login))
