@@ -151,5 +151,6 @@ class Wire:
 def entered(served: Served, team: str, person: Person) -> Wire:
     """Connect somebody who is let in."""
     wire = Wire(served, team, person)
-    assert wire.enter() == {"t": "ready"}
+    said = wire.enter()
+    assert said == {"t": "ready"}, said
     return wire

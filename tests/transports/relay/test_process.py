@@ -212,10 +212,11 @@ def live_in_10_teams(relay: Served) -> None:
     for number in range(10):
         founder = Person(f"f{number}", 10 + number)
         members = [Person(f"m{number}-{each}", 20 + each) for each in range(9)]
-        team = relay.register(founder)
+        team = found(founder)
         for member in members:
             member.key_op()
             founder.admit(member)
+        assert relay.post("/v1/teams", body_of(founder))[0] == 201
         teams.append((team, [founder, *members]))
     got: dict[str, int] = {}
 
