@@ -38,7 +38,7 @@ HANDLERS: Final[dict[str, Handler]] = {
 }
 """By the type of an op, what folds it in. A type that is added is applied to the ops that were kept of it."""
 
-_TABLES: Final = (
+TABLES: Final = (
     "run_claims",
     "devices",
     "task_origins",
@@ -47,6 +47,7 @@ _TABLES: Final = (
     "doc_revisions",
     "doc_notes",
 )
+"""The tables of what was folded, beside the registers; `folded` has the places that publishers had then."""
 
 _LARGE: Final = frozenset(("doc",))
 """Types whose ops are too large to be read all at once, and need not be: each is kept by itself, in any order."""
@@ -116,7 +117,7 @@ def refold(store: Store, view: View, at: str) -> None:
     The transport is read again afterwards, since mail may have waited for what is known now.
     """
     with store.transaction(CommitPoint.REFOLDED) as db:
-        for table in _TABLES:
+        for table in TABLES:
             db.execute(f"DELETE FROM {table}")
         db.executemany("DELETE FROM registers WHERE kind = ?", [(kind,) for kind in KINDS])
         for kind in (*map(subjects.of_type, HANDLERS), subjects.RUN_CONFLICT):

@@ -16,7 +16,7 @@ from crypto.invites import (
 )
 from crypto.op import to_line
 from crypto.roster.bodies import Action, Recover, Role, SetHosts, SetRecoveryKey
-from replica.chain import verify
+from replica.chain import claims
 from replica.records.commits import CommitPoint
 from replica.team import commands
 from tests.crypto.publisher import Publisher
@@ -68,7 +68,7 @@ def crowded(w: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         stranger = Publisher(f"aaa-{number:08x}", fill=9)
         w.remote.put(stranger.replica, to_line(stranger.key_op()))
     with monkeypatch.context() as patch:
-        patch.setattr(verify, "MAX_WAITING_IDS", 4)
+        patch.setattr(claims, "MAX_WAITING_IDS", 4)
         yield
 
 
@@ -130,7 +130,7 @@ def test_k6_a_guest_who_makes_ids_by_the_thousand_is_kept_a_few_times(
             w.remote.put(eve.replica, to_line(eve.key_op(handle="eve", invite=known)))
         for _ in range(3):
             ada.sync()
-        assert len(view_of(ada).pending) == 4 + verify.MAX_GUESTS
+        assert len(view_of(ada).pending) == 4 + claims.MAX_GUESTS
 
 
 def test_of_two_keys_for_one_id_the_one_that_proves_the_recovery_code_is_its_key(w: World) -> None:

@@ -8,7 +8,7 @@ from core.errors import Code, DmpError
 from crypto.key_claims import MAX_KEY_CLAIMS
 from crypto.op import to_line
 from crypto.roster.bodies import Admit, Role
-from replica.chain import verify
+from replica.chain import claims
 from replica.node import create, opened
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, put
@@ -262,7 +262,7 @@ def test_k6_ids_made_by_the_thousand_are_kept_up_to_a_cap_and_stop_nobody(
     w: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada, bob = w.team("ada", "bob")
-    monkeypatch.setattr(verify, "MAX_WAITING_IDS", 12)
+    monkeypatch.setattr(claims, "MAX_WAITING_IDS", 12)
     for number in range(40):
         stranger = Publisher(f"flood-{number:08x}", fill=9)
         w.remote.put(stranger.replica, to_line(stranger.key_op()))

@@ -59,7 +59,7 @@ def shared(machine: SimMachine) -> dict[str, list[object]]:
         query = "SELECT subject, field, value, hlc FROM registers WHERE kind = ? ORDER BY subject, field"
         found[kind] = db.execute(query, (kind,)).fetchall()
     for table in (
-        each for each in fold._TABLES if each != "folded"
+        each for each in fold.TABLES if each != "folded"
     ):  # that is how it was judged, not what it is
         found[table] = sorted(db.execute(f"SELECT * FROM {table}").fetchall(), key=repr)
     return found
