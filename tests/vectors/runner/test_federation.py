@@ -122,8 +122,51 @@ def test_what_federation_has_besides_is_no_other_classs(members: dict[str, Any])
         {"op": "homes"},
         {"op": "homes", "address": 1},
         {"op": "workItem", "task": "t"},
+        {"op": "putMemory", "as": {"address": "human:bob"}, "fields": {}},
+        {"op": "takeMemory", "as": {"address": "human:bob", "canDecide": True}, "memory": "m", "revision": 1},
+        {"op": "decideRevision", "document": "d", "revision": "r", "approve": "yes"},
     ],
 )
 def test_a_malformed_step_is_refused(step: dict[str, Any]) -> None:
     with pytest.raises(ShapeError):
         vector_shape.vector(vector("fed.sample.a", when=[step], then={}), "the vector")
+
+
+MEM = "mem-01M36VAD80SM3JSP5YDYFP42E2"
+PUTS: dict[str, Any] = {"op": "putMemory", "as": {"address": "human:bob", "canDecide": True}, "fields": {}}
+
+
+def made(memory: Any) -> list[dict[str, Any]]:
+    """The outcome of writing an entry, and of reading one."""
+    return [{"ok": True, "result": {"memory": memory}}, {"ok": True, "result": {"exists": True, "id": MEM}}]
+
+
+def writing(named: str) -> dict[str, Any]:
+    """A vector that writes an entry and expects that another step names it."""
+    expected = [None, {"ok": True, "result": {"id": named}}]
+    when = [PUTS, {"op": "memory", "id": named}]
+    return vector("fed.sample.an-entry", when=when, then={"steps": expected})
+
+
+def test_what_a_step_made_is_named_by_the_steps_number() -> None:
+    raw = writing("$memory1")
+    vector_shape.vector(raw, "the vector")
+    seen: Any = {"steps": made(MEM), "messages": []}
+    assert reasons(raw, **seen) == []
+    other = made("mem-01M36VAD80SM3JSP5YDYFP42E3")
+    assert len(reasons(raw, steps=other, messages=[])) == 1
+    refused: Any = [{"ok": False, "error": {"code": "invalid"}}, made(MEM)[1]]
+    assert "$memory1 names nothing" in reasons(raw, steps=refused, messages=[])
+
+
+@pytest.mark.parametrize("named", ["$memory2", "$memory3", "$document1", "$revision1"])
+def test_a_name_of_what_no_earlier_step_makes_is_refused(named: str) -> None:
+    with pytest.raises(ShapeError, match=r"names no earlier step that makes a"):
+        vector_shape.vector(writing(named), "the vector")
+
+
+@pytest.mark.parametrize("memory", [None, 7, "mem-1", "doc-01M36VAD80SM3JSP5YDYFP42E2", f"{MEM}0"])
+def test_an_id_that_is_made_has_the_form_that_ops_take(memory: Any) -> None:
+    raw = writing("$memory1")
+    with pytest.raises(ShapeError, match=r"steps\[0\]\.result\.memory"):
+        reasons(raw, steps=made(memory), messages=[])
