@@ -6,6 +6,7 @@ characters, without credentials, and cut short.
 """
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from transports.base import Behind, Refused, TransportError, Unreachable
@@ -14,60 +15,111 @@ from transports.remotes import redact
 
 _SHOWN_CHARACTERS: Final = 400
 
-_HINTS: Final = tuple(
-    (re.compile("|".join(signs), re.IGNORECASE), hint)
-    for signs, hint in (
-        (
-            ("host key verification failed",),
-            "connect once with ssh yourself and compare the host's key",
-        ),
-        (
-            (
-                *("authentication failed", "could not read (username|password)", "terminal prompts disabled"),
-                *("permission denied", "returned error: 40[13]", "invalid credentials"),
-            ),
-            "git has no credentials that are good for it; try `git ls-remote` with the same address",
-        ),
-        (
-            ("dubious ownership",),
-            "the repository belongs to another user; see safe.directory in `git help config`",
-        ),
-        (
-            (
-                *("does not appear to be a git repository", "repository .*not found", "does not exist"),
-                "returned error: 404",
-            ),
-            "check that the repository exists and that this account may read it",
-        ),
-        (
-            ("transport '.*' not allowed",),
-            "git was led to a protocol that is not used for this address",
-        ),
-        (
-            ("could not resolve host", "name or service not known"),
-            "check the address and the network",
-        ),
-        (
-            (
-                *("connection refused", "timed out", "connection reset", "network is unreachable"),
-                *("no route to host", "unable to access", "did not finish in time"),
-            ),
-            "check the network; what is to be published waits here",
-        ),
-        (
-            ("no space left", "disk quota", "unpacker error"),
-            "the remote cannot store anything: look at its disk and its permissions",
-        ),
-        (
-            ("protected branch", "branch is protected"),
-            "let this account push to the branch, or use another branch",
-        ),
-        (
-            ("hook declined",),
-            "the remote's own rules refuse the push; its administrator can tell why",
-        ),
-    )
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One way in which git fails: what has happened, what a person can do, and the words that tell of it."""
+
+    meaning: str
+    hint: str
+    signs: re.Pattern[str]
+
+
+def _trouble(meaning: str, hint: str, *signs: str) -> Trouble:
+    return Trouble(meaning, hint, re.compile("|".join(signs), re.IGNORECASE | re.MULTILINE))
+
+
+TROUBLES: Final = (
+    _trouble(
+        "the ssh host is not known, or shows another key than it did",
+        "connect once with ssh yourself and compare the host's key",
+        "host key verification failed",
+    ),
+    _trouble(
+        "the certificate of the https host is not one that git trusts",
+        "have the host's certificate mended; for a company's own authority set http.sslCAInfo in git",
+        *("certificate problem", "certificate verification failed", "server certificate"),
+    ),
+    _trouble(
+        "no password, token or ssh key, or one that is not good any more",
+        "git has no credentials that are good for it; try `git ls-remote` with the same address",
+        *("authentication failed", "could not read (username|password)", "terminal prompts disabled"),
+        *("permission denied", "returned error: 40[13]", "invalid credentials"),
+    ),
+    _trouble(
+        "the repository is a directory of another user's",
+        "the repository belongs to another user; see safe.directory in `git help config`",
+        "dubious ownership",
+    ),
+    _trouble(
+        "the repository names objects by SHA-256",
+        "use a repository with SHA-1, which `git init` makes by default: git cannot join the two yet",
+        *("mismatched algorithms", "hash algorithm", "unknown object format"),
+    ),
+    _trouble(
+        "git on this machine is too old",
+        "install git 2.34 or newer and make sure it is first in PATH",
+        *("unknown (option|switch)", "is not a git command", "^usage: git"),
+    ),
+    _trouble(
+        "the host may be read from, but not written to",
+        "let this account push there; with `git daemon`, its owner enables receive-pack",
+        *("service not enabled", "access denied or repository not exported", "read-only"),
+    ),
+    _trouble(
+        "there is no such repository, or this account may not see it",
+        "check that the repository exists and that this account may read it",
+        *("does not appear to be a git repository", "repository .*not found", "does not exist"),
+        "returned error: 404",
+    ),
+    _trouble(
+        "the host, or git's configuration, leads to another protocol",
+        "git was led to a protocol that is not used for this address",
+        "transport '.*' not allowed",
+    ),
+    _trouble(
+        "the host's name is not known",
+        "check the address and the network",
+        *("could not resolve host", "name or service not known"),
+    ),
+    _trouble(
+        "the branch brings more than is taken in at once",
+        "look who pushes to the branch; `git rev-list --disk-usage` shows how large it is",
+        "brought more than",
+    ),
+    _trouble(
+        "the host does not answer, or too slowly",
+        "check the network; what is to be published waits here",
+        *("connection refused", "timed out", "connection reset", "network is unreachable"),
+        *("no route to host", "unable to access", "did not finish in time"),
+    ),
+    _trouble(
+        "the host's disk is full, or its repository cannot be written to",
+        "the remote cannot store anything: look at its disk and its permissions",
+        *("^remote:.*no space left", "^remote:.*disk quota", "unpacker error", "remote unpack failed"),
+    ),
+    _trouble(
+        "this machine's disk is full",
+        "make room on this machine; nothing is lost meanwhile",
+        *("no space left", "disk quota"),
+    ),
+    _trouble(
+        "the branch is protected",
+        "let this account push to the branch, or use another branch",
+        *("protected branch", "branch is protected"),
+    ),
+    _trouble(
+        "a hook on the host says no",
+        "the remote's own rules refuse the push; its administrator can tell why",
+        "hook declined",
+    ),
+    _trouble(
+        "the name of another branch begins with this one's, or the other way round",
+        "use another branch, or have that one removed: git keeps no `a` beside an `a/b`",
+        "exists; cannot create",
+    ),
 )
+"""Each way, in the order in which their words are looked for."""
 
 _MOVED: Final = re.compile(
     r"fetch first|non-fast-forward|stale info|needs force|cannot lock ref|failed to update ref|failed to lock"
@@ -121,10 +173,11 @@ def check_push(done: Done, shown: str) -> None:
 def _rejection(summary: str, said: str, shown: str) -> TransportError:
     if "remote failure" in summary:
         return unreachable(f"publishing to {shown}", f"{summary}\n{said}")
-    if _MOVED.search(summary):
+    in_the_way = "exists; cannot create" in said
+    if _MOVED.search(summary) and not in_the_way:
         return Behind(f"somebody else published to {shown} first")
     told = " ".join(line for line in said.splitlines() if line.startswith("remote:"))
-    return Refused(f"{shown} refused the push: {_clean(f'{summary} {told}')}", _hint(f"{summary} {told}"))
+    return Refused(f"{shown} refused the push: {_clean(f'{summary} {told}')}", _hint(f"{summary}\n{said}"))
 
 
 def _gist(said: str) -> str:
@@ -140,4 +193,4 @@ def _clean(text: str) -> str:
 
 
 def _hint(said: str) -> str:
-    return next((hint for signs, hint in _HINTS if signs.search(said)), "")
+    return next((trouble.hint for trouble in TROUBLES if trouble.signs.search(said)), "")
