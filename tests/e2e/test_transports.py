@@ -168,7 +168,7 @@ def test_a_repository_that_moved_is_the_main_one_again(orchard: Town, ada: Typis
 
 
 def test_a_move_is_confirmed_by_a_person_and_programs_are_told_what_it_means(ada: Typist) -> None:
-    told = ada.refused("team", "transport", "relay", "wss://relay.example")
+    told = ada.person.refused("team", "transport", "relay", "wss://relay.example")
     assert "can read everything that is not sealed" in told
     assert "--yes" in told
     refused = ada.json("team", "transport", "relay", "wss://relay.example", code=1)
