@@ -21,6 +21,11 @@ ULID_GLOB: Final = "[0-7]" + "[0-9a-hjkmnp-tv-z]" * 25
 _TO_BASE_32: Final = str.maketrans(_DIGITS, "0123456789abcdefghijklmnopqrstuv")
 
 
+def is_ulid(prefix: str, text: str) -> bool:
+    """Whether a text is a ULID behind a prefix."""
+    return text.startswith(prefix) and _ULID.fullmatch(text, len(prefix)) is not None
+
+
 class Ulids:
     """Makes ids. `random` returns that many random bytes, such as os.urandom."""
 

@@ -33,9 +33,9 @@ class JsonError(ValueError):
 class Parsed(NamedTuple):
     """What a text says.
 
-    `plain` promises that the canonical form takes no more bytes than the text does in UTF-8: no number in it
-    is written longer than it was read. `duplicates` tells that some object repeated a key; the last value
-    was kept.
+    `plain` promises that there is a canonical form, and that it takes no more bytes than the text does in UTF-8: no
+    number in it is written longer than it was read, and it has no lone surrogate. `duplicates` tells that some object
+    repeated a key; the last value was kept.
     """
 
     value: JsonValue
@@ -59,7 +59,7 @@ def parse(text: str) -> Parsed:
     _refuse_deep(text)
     try:
         try:
-            return Parsed(_read_plain(text), plain=True, duplicates=False)
+            return Parsed(_read_plain(text), plain=_is_whole(text), duplicates=False)
         except _Unusual:
             return _CarefulReader().read(text)
     except json.JSONDecodeError as error:
@@ -74,7 +74,7 @@ def parse_at(text: str, start: int) -> tuple[Parsed, int]:
     try:
         try:
             value, end = _plain_decoder.raw_decode(text, start)
-            parsed = Parsed(value, plain=True, duplicates=False)
+            parsed = Parsed(value, plain=_is_whole(text), duplicates=False)
         except _Unusual:
             parsed, end = _CarefulReader().read_at(text, start)
     except json.JSONDecodeError as error:
@@ -144,6 +144,15 @@ _plain_decoder = json.JSONDecoder(
 
 
 _scan_plain = _plain_decoder.scan_once  # type: ignore[attr-defined]
+
+
+# Half of a pair, written as an escape: of text that was decoded nothing else makes a lone surrogate.
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _is_whole(text: str) -> bool:
+    """Whether decoded text certainly has no lone surrogate."""
+    return "\\" not in text or _SURROGATE.search(text) is None
 
 
 def _read_plain(text: str) -> JsonValue:

@@ -45,6 +45,11 @@ class Reading:
         ms, counter, replica = found.groups()
         return cls(int(ms), int(counter), replica, len(counter))
 
+    @staticmethod
+    def ms_of(text: str) -> int:
+        """Return the milliseconds of a text that was found to be a reading before."""
+        return int(text[:13])
+
     @property
     def key(self) -> tuple[int, int]:
         """What readings are compared by: milliseconds, then counter."""

@@ -15,12 +15,14 @@ _BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
 
 
 class Header(NamedTuple):
-    """The canonical form of a header, cut where its signature goes in.
+    """The canonical form of a header, cut where the other members of an op go in.
 
-    `start` has no brace before it, `end` has one after it.
+    Sealed content goes in after `start`, which has no brace before it, and the signature before `end`, which has one
+    after it.
     """
 
     start: str
+    seq: str
     end: str
 
     @classmethod
@@ -35,21 +37,20 @@ class Header(NamedTuple):
         body_hash: str,
         *,
         pruned: str = "",
-        sealed: str = "",
     ) -> "Header":
-        """Fill in the members in their order. `pruned` and `sealed` go in where an entry has them."""
+        """Fill in the members in their order. `pruned` goes in where an entry has it."""
         recipients = "" if to is None else '"to":["' + '","'.join(to) + '"],'
         return cls(
-            f'"bodyHash":"{body_hash}","hlc":"{hlc}","prev":"{prev}",'
-            f'{pruned}"replica":"{replica}",{sealed}"seq":{seq},',
+            f'"bodyHash":"{body_hash}","hlc":"{hlc}","prev":"{prev}",{pruned}"replica":"{replica}",',
+            f'"seq":{seq},',
             f'{recipients}"type":"{type}","v":2}}',
         )
 
     def to_sign(self) -> bytes:
         """Return what a signature covers."""
-        return f"{SIGNATURE_TAG}{{{self.start}{self.end}".encode()
+        return f"{SIGNATURE_TAG}{{{self.start}{self.seq}{self.end}".encode()
 
     def with_sig(self, sig: str) -> bytes:
         """Return what the opHash is the hash of. Raises JsonError for a signature that is no text."""
         quoted = f'"{sig}"' if _BASE64URL.fullmatch(sig) else canonical(sig).decode()
-        return f'{{{self.start}"sig":{quoted},{self.end}'.encode()
+        return f'{{{self.start}{self.seq}"sig":{quoted},{self.end}'.encode()

@@ -10,7 +10,7 @@ An entry from outside is first `Unverified` (`read_line`): it has the shape of a
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -76,7 +76,10 @@ class Stub:
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """An op with its content: a clear `body`, a `sealed` payload, or both for a forward."""
+    """An op with its content: a clear `body`, a `sealed` payload, or both for a forward.
+
+    `line` is the line it was read from, where that is its canonical form and need not be written again.
+    """
 
     replica: str
     seq: int
@@ -89,6 +92,7 @@ class Op:
     hash: str
     body: JsonValue | Absent
     sealed: dict[str, JsonValue] | None
+    line: bytes | None = field(default=None, compare=False, repr=False)
 
     def stub(self) -> Stub:
         """Return what is left of this op once its content is pruned."""
@@ -113,7 +117,7 @@ class Unverified(NamedTuple):
 
     `signed` is what its signature should cover; `content_hash` is the hash of the content that came with it,
     which `body_hash` should equal. `pruned` tells a stub. `duplicates` tells that some object in the line
-    repeated a key.
+    repeated a key. `line` is the line where that is known to be the canonical form, else None.
     """
 
     replica: str
@@ -131,12 +135,13 @@ class Unverified(NamedTuple):
     signed: bytes
     content_hash: str
     duplicates: bool
+    line: bytes | None
 
     def entry(self) -> Entry:
         """Return the entry this is, for a caller that has verified it."""
         if self.pruned:
             return Stub(*self[:9])
-        return Op(*self[:10], self.sealed if isinstance(self.sealed, dict) else None)
+        return Op(*self[:10], self.sealed if isinstance(self.sealed, dict) else None, self.line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +170,7 @@ def read_line(raw: bytes) -> Unverified | Unreadable:
         parsed = parse(decode(raw))
     except JsonError:
         return Unreadable("malformed op")
-    return _read(parsed)
+    return _read(parsed, raw)
 
 
 def read_parsed(parsed: Parsed) -> Unverified | Unreadable:
@@ -186,16 +191,16 @@ def read_entry(line: bytes) -> Entry:
     return read.entry()
 
 
-def _read(parsed: Parsed) -> Unverified | Unreadable:
+def _read(parsed: Parsed, raw: bytes | None = None) -> Unverified | Unreadable:
     if not isinstance(parsed.value, dict):
         return Unreadable("malformed op")
     try:
-        return _checked(parsed.value, parsed)
+        return _checked(parsed.value, parsed, raw)
     except OpError as error:
         return _unreadable(parsed.value, str(error))
 
 
-def _checked(value: dict[str, JsonValue], parsed: Parsed) -> Unverified:
+def _checked(value: dict[str, JsonValue], parsed: Parsed, raw: bytes | None) -> Unverified:
     """Check an entry on its own, in the order of federation wire 2.1. Raises OpError with the reason."""
     get = value.get
     sig, prev, body_hash = get("sig"), get("prev"), get("bodyHash")
@@ -249,7 +254,21 @@ def _checked(value: dict[str, JsonValue], parsed: Parsed) -> Unverified:
         header.to_sign(),
         sha256_hex(content),
         parsed.duplicates,
+        raw if raw == _line_of(header, signed_header, body, sealed, content) else None,
     )
+
+
+def _line_of(
+    header: Header, signed_header: bytes, body: JsonValue | Absent, sealed: JsonValue | Absent, content: bytes
+) -> bytes | None:
+    """Put the canonical form of an op together from its parts; None for one that is not simply put together."""
+    members = content[1:-1]
+    if sealed is ABSENT:
+        return b"{%b,%b" % (members, signed_header[1:])
+    if body is ABSENT:
+        at = 1 + len(header.start)
+        return b"%b%b,%b" % (signed_header[:at], members, signed_header[at:])
+    return None
 
 
 def _recipients(to: JsonValue) -> tuple[str, ...]:
@@ -384,6 +403,8 @@ def make_op(
 def to_line(entry: Entry) -> bytes:
     """Write an entry in canonical form, without a line feed."""
     body = sealed = pruned = ""
+    if isinstance(entry, Op) and entry.line is not None:
+        return entry.line
     if isinstance(entry, Stub):
         pruned = '"pruned":true,'
     else:
@@ -398,9 +419,8 @@ def to_line(entry: Entry) -> bytes:
         entry.to,
         entry.body_hash,
         pruned=pruned,
-        sealed=sealed,
     )
-    return f'{{{body}{header.start}"sig":"{entry.sig}",{header.end}'.encode()
+    return f'{{{body}{header.start}{sealed}{header.seq}"sig":"{entry.sig}",{header.end}'.encode()
 
 
 def _member(name: str, value: JsonValue | Absent) -> str:

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 
-from crypto.canonical import JsonError, JsonValue, canonical, decode, parse
+from crypto.canonical import JsonError, JsonValue, Parsed, canonical, decode, parse
 from crypto.encoding import b64u, unb64u
 
 MAX_RECIPIENTS: Final = 256
@@ -121,6 +121,11 @@ def open_with_key(sealed: JsonValue, content_key: bytes, *, replica: str, seq: i
 
     Raises SealError when the content does not open or is not JSON.
     """
+    return parse_with_key(sealed, content_key, replica=replica, seq=seq, type=type).value
+
+
+def parse_with_key(sealed: JsonValue, content_key: bytes, *, replica: str, seq: int, type: str) -> Parsed:
+    """Return what the payload says that `open_with_key` returns, and raise as it does."""
     try:
         nonce = unb64u(_text(sealed, "nonce"), NONCE_BYTES)
         ciphertext = unb64u(_text(sealed, "ct"))
@@ -128,7 +133,7 @@ def open_with_key(sealed: JsonValue, content_key: bytes, *, replica: str, seq: i
     except (InvalidTag, ValueError):
         raise SealError("the content does not open") from None
     try:
-        return parse(decode(plaintext)).value
+        return parse(decode(plaintext))
     except JsonError as error:
         raise SealError(f"the sealed payload is not JSON: {error}") from None
 

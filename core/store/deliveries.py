@@ -10,7 +10,7 @@ from heapq import merge
 from itertools import islice
 from typing import Any, Final
 
-from core.ids import ULID_GLOB
+from core.ids import ULID_GLOB, is_ulid
 from core.message import Delivery, Message, State, Via
 from core.store import messages
 
@@ -38,6 +38,7 @@ _MOVE: Final = (
 _CLAIM: Final = (
     "UPDATE deliveries SET owner = ? WHERE id = ? AND state = 'sending' AND session IS ? AND owner IS ?"
 )
+_GREATEST_ID: Final = "SELECT max(id) FROM deliveries"
 _LAST_ID: Final = (
     f"SELECT id FROM deliveries WHERE id < 'd-8' AND id GLOB 'd-{ULID_GLOB}' ORDER BY id DESC LIMIT 1"
 )
@@ -48,7 +49,16 @@ def insert_deliveries(db: sqlite3.Connection, deliveries: Iterable[Delivery]) ->
     for each in deliveries:
         db.execute(
             _INSERT,
-            (each.id, each.message, each.recipient, each.via, each.state, each.session, each.changed_at),
+            # As plain strings: for any other type sqlite3 looks each time whether there is an adapter.
+            (
+                each.id,
+                each.message,
+                each.recipient,
+                str(each.via),
+                str(each.state),
+                each.session,
+                each.changed_at,
+            ),
         )
 
 
@@ -138,6 +148,9 @@ def claim_delivery(db: sqlite3.Connection, delivery: Delivery, owner: str | None
 
 def last_delivery_id(db: sqlite3.Connection) -> str | None:
     """Return the greatest ULID a delivery has."""
+    (greatest,) = db.execute(_GREATEST_ID).fetchone()
+    if greatest is None or is_ulid("d-", greatest):
+        return None if greatest is None else str(greatest)
     last = db.execute(_LAST_ID).fetchone()
     return None if last is None else str(last[0])
 

@@ -9,9 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from core.errors import DmpError
-from crypto.canonical import JsonValue
+from crypto.canonical import JsonValue, Parsed
 from crypto.op import ABSENT, Entry, Op
-from crypto.sealing import SealError, open_with_key, unwrap_key
+from crypto.sealing import SealError, parse_with_key, unwrap_key
 from replica.mail.payloads import (
     ForwardPayload,
     MailPayload,
@@ -58,16 +58,17 @@ class Contents:
     def _read_mail(self, op: Op, key: bytes) -> MailPayload | ForwardPayload:
         content = _open(op, key)
         if op.body is not ABSENT:
-            return parse_forward(content)
-        return parse_mail(content, origin=op.replica, received_at=self.node.now())
+            return parse_forward(content.value)
+        received_at = self.node.now()
+        return parse_mail(content.value, plain=content.plain, origin=op.replica, received_at=received_at)
 
     def _read_state(self, op: Op, key: bytes) -> Sequence[StateEntry]:
-        return parse_state(_open(op, key))
+        return parse_state(_open(op, key).value)
 
 
 def open_op(node: Node, op: Op) -> JsonValue:
     """Decrypt an op's payload. Raises SealError."""
-    return _open(op, _key_of(node, op))
+    return _open(op, _key_of(node, op)).value
 
 
 def _key_of(node: Node, op: Op) -> bytes:
@@ -75,5 +76,5 @@ def _key_of(node: Node, op: Op) -> bytes:
     return unwrap_key(op.sealed, replica=op.replica, seq=op.seq, type=op.type, me=node.me, private=private)
 
 
-def _open(op: Op, key: bytes) -> JsonValue:
-    return open_with_key(op.sealed, key, replica=op.replica, seq=op.seq, type=op.type)
+def _open(op: Op, key: bytes) -> Parsed:
+    return parse_with_key(op.sealed, key, replica=op.replica, seq=op.seq, type=op.type)

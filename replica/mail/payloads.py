@@ -84,14 +84,14 @@ StateEntry = DeliveryReport | Settle | Refusal
 
 
 def parse_mail(
-    payload: JsonValue, *, origin: str | None = None, received_at: str | None = None
+    payload: JsonValue, *, plain: bool = False, origin: str | None = None, received_at: str | None = None
 ) -> MailPayload:
-    """Read a mail payload of the replica `origin` that arrived at `received_at`.
+    """Read a mail payload of the replica `origin` that arrived at `received_at`; `plain` as `parse` says it is.
 
     Raises DmpError `invalid` naming the member at fault.
     """
     content = _object(payload, "payload")
-    message = message_from_json(content.get("message"), origin=origin, received_at=received_at)
+    message = message_from_json(content.get("message"), plain=plain, origin=origin, received_at=received_at)
     if message.hlc is None:
         raise invalid("hlc", "a message between replicas carries its origin's clock")
     targets = content.get("targets")

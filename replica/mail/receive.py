@@ -115,12 +115,12 @@ class Receiver:
 
     def _clock(self, op: Op, mail: Carried) -> Outcome | None:
         """A message's clock may lead neither its op's nor this machine's by more than the lead allowed."""
-        reading = Reading.parse(mail.message.hlc or "")
-        if reading.ms > mail.op.hlc.ms + MAX_CLOCK_LEAD_MS:
+        said_at = Reading.ms_of(mail.message.hlc or "")
+        if said_at > mail.op.hlc.ms + MAX_CLOCK_LEAD_MS:
             return Outcome.dropped(
                 subjects.MALFORMED.of(op.replica), "mail dated later than the op that carries it"
             )
-        if reading.ms > self.node.wall() + MAX_CLOCK_LEAD_MS:
+        if said_at > self.node.wall() + MAX_CLOCK_LEAD_MS:
             return Outcome.parked(
                 subjects.OP.of(op.replica, op.seq),
                 "its message is dated too far ahead; it is kept until that time comes",

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from replica.records import names
+
 
 class Kind(StrEnum):
     """What a row becomes."""
@@ -34,14 +36,14 @@ def add(db: sqlite3.Connection, kind: Kind, content: dict[str, Any], readers: It
     """Queue `content` for `readers` (replica ids), in the transaction of the change it tells of."""
     db.execute(
         "INSERT INTO outbox (kind, content_json, readers_json) VALUES (?, ?, ?)",
-        (kind, json.dumps(content), json.dumps(sorted(set(readers)))),
+        (str(kind), json.dumps(content), names.written(tuple(sorted(set(readers))))),
     )
 
 
 def first(db: sqlite3.Connection, limit: int) -> Sequence[Row]:
     """The oldest rows, at most `limit` of them."""
     rows = db.execute("SELECT id, kind, content_json, readers_json FROM outbox ORDER BY id LIMIT ?", (limit,))
-    return [Row(row[0], Kind(row[1]), json.loads(row[2]), tuple(json.loads(row[3]))) for row in rows]
+    return [Row(row[0], Kind(row[1]), json.loads(row[2]), names.read(row[3])) for row in rows]
 
 
 def remove(db: sqlite3.Connection, ids: Iterable[int]) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from replica.records.names import read, written
+
 FORWARDED: Final = "forwarded"
 REFUSED: Final = "refused"
 
@@ -42,7 +44,7 @@ def insert(db: sqlite3.Connection, row: RemoteRow) -> None:
             row.message,
             row.recipient,
             row.via,
-            json.dumps(row.homes),
+            written(row.homes),
             row.state,
             json.dumps(row.refused),
             row.changed_at,
@@ -75,7 +77,7 @@ def update(db: sqlite3.Connection, row: RemoteRow) -> None:
         "UPDATE remote_rows SET homes_json = ?, state = ?, refused_json = ?, changed_at = ? "
         "WHERE message = ? AND recipient = ?",
         (
-            json.dumps(row.homes),
+            written(row.homes),
             row.state,
             json.dumps(row.refused),
             row.changed_at,
@@ -89,17 +91,15 @@ def set_readers(db: sqlite3.Connection, message: str, replicas: Iterable[str]) -
     """Remember which replicas a message went to; more may be added by a second op that carries it."""
     names = set(replicas)
     first = "INSERT OR IGNORE INTO readers (message, replicas_json) VALUES (?, ?)"
-    if not db.execute(first, (message, json.dumps(sorted(names)))).rowcount:
-        names.update(readers_of(db, message))
-        db.execute(
-            "UPDATE readers SET replicas_json = ? WHERE message = ?", (json.dumps(sorted(names)), message)
-        )
+    if not db.execute(first, (message, written(tuple(sorted(names))))).rowcount:
+        both = written(tuple(sorted(names.union(readers_of(db, message)))))
+        db.execute("UPDATE readers SET replicas_json = ? WHERE message = ?", (both, message))
 
 
 def readers_of(db: sqlite3.Connection, message: str) -> tuple[str, ...]:
     """The replicas a message went to; empty for one that never left."""
     row = db.execute("SELECT replicas_json FROM readers WHERE message = ?", (message,)).fetchone()
-    return () if row is None else tuple(json.loads(row[0]))
+    return () if row is None else read(row[0])
 
 
 def row_of(db: sqlite3.Connection, message: str, recipient: str) -> RemoteRow | None:
@@ -155,5 +155,4 @@ def carrier_of(db: sqlite3.Connection, message: str) -> tuple[str, int] | None:
 
 def _row(row: tuple[str, str, str, str, str, str, str, str | None]) -> RemoteRow:
     message, recipient, via, homes, state, refused, changed_at, wake_at = row
-    found = tuple(json.loads(homes))
-    return RemoteRow(message, recipient, via, found, state, json.loads(refused), changed_at, wake_at)
+    return RemoteRow(message, recipient, via, read(homes), state, json.loads(refused), changed_at, wake_at)

@@ -394,4 +394,30 @@ def test_whatever_the_body_a_line_reads_back_with_the_same_hashes(body: JsonValu
     read = read_line(to_line(op))
     assert isinstance(read, Unverified)
     assert (read.hash, read.content_hash) == (op.hash, op.body_hash)
-    assert read_line(json.dumps(json.loads(to_line(op)), indent=1).encode()) == read
+    assert read_line(json.dumps(json.loads(to_line(op)), indent=1).encode()) == read._replace(line=None)
+
+
+@pytest.mark.parametrize(
+    ("content", "kept"),
+    [
+        ({"type": "task", "body": {"a": 1}}, True),
+        ({"type": "mail", "body": ABSENT, "sealed": SEALED}, True),
+        ({"type": "mail", "body": {"forward": {}}, "sealed": SEALED}, False),
+    ],
+)
+def test_only_a_line_in_canonical_form_is_kept_to_be_written_again(
+    content: dict[str, Any], kept: bool
+) -> None:
+    line = to_line(make(**content))
+    members = json.loads(line)
+    ahead = [name for name in ("body", "sealed") if name in members]
+    others = (
+        {name: members[name] for name in reversed(members)},
+        {name: members[name] for name in (*ahead, *(each for each in members if each not in ahead))},
+        {**members, "z": 1},
+    )
+    for raw in (line, *(json.dumps(other, separators=(",", ":")).encode() for other in others)):
+        read = read_line(raw)
+        assert isinstance(read, Unverified)
+        assert read.line == (line if raw == line and kept else None)
+        assert to_line(read.entry()) == line
