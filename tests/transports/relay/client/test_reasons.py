@@ -1,5 +1,8 @@
 """Every word a relay says no with is a sentence and a hint here."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from transports.base import Behind, Refused, Unreachable
@@ -30,3 +33,11 @@ def test_words_nobody_knows_may_be_better_later(reason: str) -> None:
 def test_a_relay_s_text_is_shown_on_one_line_and_cut_short() -> None:
     assert shown("a\x1b[2J\nb\u202ec") == "a [2J b c"
     assert len(shown("x" * 9_000)) < 400
+
+
+def test_the_page_of_the_relay_and_the_client_know_the_same_words() -> None:
+    page = (Path(__file__).parents[4] / "docs" / "relay.md").read_text()
+    table = page.split("### Reasons", 1)[1]
+    words = re.findall(r"^\| `([a-z]+)` \|", table, re.MULTILINE)
+    assert sorted(words) == sorted(Why)
+    assert set(MEANINGS) == set(Why)
