@@ -41,7 +41,7 @@ class DirectoryTransport:
     def refresh(self) -> str:
         with self._reached():
             self._seen = self._look()
-        return repr(sorted((replica, sorted(lane.items())) for replica, lane in self._seen.items()))
+        return files.summary(self._seen)
 
     def pull(self, since: Mapping[str, int], *, budget: int | None = PASS_BYTES) -> Pull:
         report = PullReport()

@@ -7,10 +7,11 @@ and reading have bounds; what is written is there whole or not at all. All funct
 import fcntl
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from errno import E2BIG, ELOOP
+from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 from typing import Final
@@ -71,6 +72,14 @@ def tree(root: Path, name: str) -> dict[str, Folder]:
                         if stat.S_ISREG(its.st_mode)
                     }
     return found
+
+
+def summary(folders: Mapping[str, Folder]) -> str:
+    """A short text that is another one whenever any file in them is."""
+    found = sorted(
+        (name, one, repr(version)) for name, there in folders.items() for one, version in there.items()
+    )
+    return sha256(repr(found).encode()).hexdigest()
 
 
 def _listed(at: int) -> dict[str, os.stat_result]:

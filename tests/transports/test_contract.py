@@ -48,9 +48,9 @@ class TestGitUnderFaults(UnderFaults):
         return Faulty(Git(tmp_path))
 
 
-class TestGitOnABranchSharedWithDispatch(WritableContract):
+class TestGitOnABranchSharedWithDispatch(TransportContract):
     @pytest.fixture
-    def far(self, tmp_path: Path) -> WritableFarSide:
+    def far(self, tmp_path: Path) -> FarSide:
         far = Git(tmp_path, "dispatch-sync")
         repository = far.repository
         readme = repository.blob(b"# Dispatch board sync\n")

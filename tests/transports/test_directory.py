@@ -264,5 +264,21 @@ def test_two_replicas_publish_at_once_without_waiting_for_one_another(tmp_path: 
     assert read(opened(tmp_path)) == {ADA: ada, BOB: bob}
 
 
+def test_many_processes_publish_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from tests.transports.ops import Chain\n"
+        "from transports.directory import DirectoryTransport\n"
+        "near, chain = DirectoryTransport(Path(sys.argv[1])), Chain(sys.argv[2])\n"
+        "for _ in range(25):\n"
+        "    near.refresh(); list(near.pull({})); near.publish(sys.argv[2], chain.lines(2), acks=b'acks')\n"
+    )
+    ids = [f"p{number}-0000000a" for number in range(4)]
+    running = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path), each]) for each in ids]
+    assert [process.wait(60) for process in running] == [0, 0, 0, 0]
+    near = opened(tmp_path)
+    assert read(near) == {each: Chain(each).lines(50) for each in ids}
+    assert {line.replica for line in near.acks()} == {*ids}
+
+
 def test_it_is_short_enough_to_be_read_in_one_go() -> None:
     assert len(Path(DirectoryTransport.refresh.__code__.co_filename).read_text().splitlines()) < 150

@@ -1,5 +1,6 @@
 """An address is opened by the transport its scheme names, whoever brings it."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -145,3 +146,16 @@ def test_a_transport_that_cannot_be_loaded_says_which_package_to_install_again(
         read_address("pigeon:x", Source.TYPED)
     assert "loft_broken" in error.value.hint
     sys.modules.pop("loft_broken", None)
+
+
+def test_nothing_but_the_contract_takes_pytest() -> None:
+    """`transports.contract` is for those who test; whoever only uses a transport need not have it."""
+    program = (
+        "import pkgutil, sys, importlib, transports\n"
+        "sys.modules['pytest'] = None\n"
+        "for found in pkgutil.walk_packages(transports.__path__, 'transports.', onerror=lambda _: None):\n"
+        "    if not found.name.startswith('transports.contract'): importlib.import_module(found.name)\n"
+        "import replica.cli.main\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

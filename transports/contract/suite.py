@@ -82,7 +82,7 @@ class TransportContract(Speaking):
     ) -> None:
         sides = {author.replica: (author, far.open(author, "first")) for author in (ada, bob, cal)}
         wanted: dict[str, list[bytes]] = {replica: [] for replica in sides}
-        for _ in range(4):
+        for _ in range(3):
             for _, side in sides.values():
                 self.persist(side.refresh)
             for author, side in sides.values():
