@@ -301,7 +301,8 @@ class Relay:
                 lane = session.team.announce(session.replica, session.key)
             lane.head = found.head
         self.tally("stored", "", len(found.rows))
-        self.tally("repeated", "", found.repeated)
+        if found.repeated:
+            self.tally("repeated", "", found.repeated)
         through = _seq(each.ops[-1]) if each.ops else 0
         session.answer(frames.Stored(each.request, through))
 
@@ -311,29 +312,26 @@ class Relay:
         if roster or any(each.found is not None and each.found.key_op for each in publications):
             self._follow_roster(team, team.add(roster))
         rows = [
-            (each.session.replica, row)
+            (each.session.replica, Read(row.seq, row.to, row.line, row.stub))
             for each in publications
             if each.found is not None
             for row in each.found.rows
         ]
-        small = len(rows) <= HINT_OPS and sum(each.size for each in publications) <= HINT_BYTES
-        texts: dict[tuple[str, ...], str] = {}
-        for session in list(team.sessions.values()):
-            if not small:
+        if len(rows) > HINT_OPS or sum(each.size for each in publications) > HINT_BYTES:
+            for session in list(team.sessions.values()):
                 session.outbox.pull()
                 session.woken()
-                continue
-            theirs = tuple(
-                seen(Read(row.seq, row.to, row.line, row.stub), publisher, session.replica)
-                for publisher, row in rows
-                if publisher != session.replica
-            )
+            return
+        texts: dict[tuple[str, ...], str] = {}
+        for session in list(team.sessions.values()):
+            reader = session.replica
+            theirs = tuple(seen(row, publisher, reader) for publisher, row in rows if publisher != reader)
             if theirs:
                 text = texts.get(theirs)
                 if text is None:
                     text = texts[theirs] = frames.write(frames.Ops(tuple(map(Carried, theirs))))
                 session.hint(text)
-                self.tally("hints")
+        self.tally("hints", "", len(team.sessions))
 
     def _follow_roster(self, team: Team, revoked: set[str]) -> None:
         for session in [*team.sessions.values(), *team.others]:

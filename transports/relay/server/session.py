@@ -215,9 +215,10 @@ class Session:
             return
         fresh = [op for op in ops if _seq_of(op) > head]
         counted, history = len(fresh), 0
-        if self.team.history.get(self.replica, 0) < self.relay.settings.history_ops:
+        if fresh and self._may_be_history(lane):
             history = sum(1 for op in fresh if self._is_history(op))
             counted -= history
+            self.team.history[self.replica] = self.team.history.get(self.replica, 0) + history
         wait_ms = self.relay.wait_for(self.team, self.replica, counted) if counted else 0
         if wait_ms:
             self._refuse(
@@ -227,10 +228,17 @@ class Session:
                 f"try again in {-(-wait_ms // 1000)} s",
             )
             return
-        self.team.history[self.replica] = self.team.history.get(self.replica, 0) + history
         self.waiting += 1
         self.waiting_bytes += size
         self.relay.publish(self, request, ops, size)
+
+    def _may_be_history(self, lane: Lane | None) -> bool:
+        """Whether the next op of the lane may be from before the move; clocks and seqs rise along it."""
+        if self.team.history.get(self.replica, 0) >= self.relay.settings.history_ops:
+            return False
+        if lane is None or lane.head is None:
+            return True
+        return self.team.is_history(self.replica, lane.head.seq, lane.head.hlc)
 
     def _is_history(self, op: Carried) -> bool:
         hlc = _member(op, "hlc")
