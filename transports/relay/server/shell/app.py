@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Final
 
 import structlog
-from aiohttp import WSCloseCode, WSMsgType, web
+from aiohttp import WSMsgType, web
 
 from transports.relay.frames import FRAME_BYTES, Why
 from transports.relay.server.registration import BODY_BYTES, Registrar, Status
@@ -16,6 +16,7 @@ from transports.relay.server.session import Session, State
 from transports.relay.server.shell.doors import Doors, TurnedAwayError, source_of
 from transports.relay.server.shell.metrics import Metrics
 from transports.relay.server.shell.pipeline import Pipeline
+from transports.relay.server.shell.speaker import Speaker
 from transports.relay.server.team import Team
 
 HEARTBEAT_SECONDS: Final = 30.0
@@ -184,14 +185,12 @@ class Shell:
         give_back: Callable[[], None],
     ) -> None:
         """Serve one connection until it ends."""
-        wake, room = asyncio.Event(), asyncio.Event()
-
-        def woken() -> None:
-            wake.set()
-            room.set()
-
-        session = self.relay.connect(team.id, source, woken)
-        sending = asyncio.create_task(self._send(ws, request, session, wake, room))
+        transport = request.transport
+        if transport is None:
+            return
+        speaker = Speaker(ws, transport, self.relay.settings.unread_ms / 1000)
+        session = self.relay.connect(team.id, source, speaker.woken)
+        sending = asyncio.create_task(self._send(speaker, session, transport))
         self._open.add(sending)
         sending.add_done_callback(self._open.discard)
         try:
@@ -203,8 +202,8 @@ class Shell:
                 if session.state is State.READY:
                     give_back()
                 while session.busy or (self.closing and session.state is not State.ENDED):
-                    room.clear()
-                    await room.wait()
+                    speaker.room.clear()
+                    await speaker.room.wait()
         finally:
             session.closed()
             with suppress(asyncio.CancelledError):
@@ -212,35 +211,13 @@ class Shell:
             if session.why is not None:
                 _log.info("connection_refused", team=team.id, why=session.why.value)
 
-    async def _send(
-        self,
-        ws: web.WebSocketResponse,
-        request: web.Request,
-        session: Session,
-        wake: asyncio.Event,
-        room: asyncio.Event,
-    ) -> None:
-        """Send what waits, for as long as the connection lasts."""
+    async def _send(self, speaker: Speaker, session: Session, transport: asyncio.Transport) -> None:
         try:
-            while True:
-                text = session.outbox.take()
-                if text is None:
-                    if session.state is State.ENDED:
-                        break
-                    wake.clear()
-                    await wake.wait()
-                    continue
-                async with asyncio.timeout(self.relay.settings.unread_ms / 1000):
-                    await ws.send_str(text)
-                room.set()
-            code = WSCloseCode.GOING_AWAY if session.why is Why.CLOSING else WSCloseCode.POLICY_VIOLATION
-            if session.why is not None:
-                await ws.close(code=code, message=session.why.value.encode())
+            await speaker.run(session)
         except TimeoutError:
             session.closed()
             self._metrics.tally("refused", Why.SLOW.value)
-            if request.transport is not None:
-                request.transport.abort()
+            transport.abort()
         except (ConnectionError, RuntimeError):  # it is gone, or going
             session.closed()
 
