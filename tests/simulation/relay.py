@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Final, Protocol
 
+from core.store import Store
 from crypto.canonical import decode, parse
 from crypto.keys import team_id
 from crypto.op import Op, Unverified, read_entry, read_line
 from crypto.roster.bodies import Found
 from crypto.roster.ops import RosterOp
+from replica.home.keyfile import Identity
 from replica.records import ops
 from replica.records.meta import Meta, get
 from tests.simulation.machine import SimMachine, Time
@@ -105,6 +107,8 @@ class RelaySide(MemoryRemote):
 
     def roll_back(self, states: int = 1) -> None:
         """Put back what was held that many changes ago, into a relay that is started again."""
+        for session in list(self._relay.sessions):
+            session.closed()
         super().roll_back(states)
         kept = {lane: found[0].raws[: found[1]] for lane, found in self.state().lanes.items()}
         self._states = self._states[:1]
@@ -132,7 +136,7 @@ class RelayNetwork(Network):
         self._relay.fill(lanes)
 
     def transport_of(self, machine: SimMachine) -> Transport:
-        return Reaching(self._relay, _Member(machine, self._relay))
+        return Reaching(self._relay, machine)
 
     def split(self, apart: frozenset[str]) -> None:
         raise NothingError
@@ -148,11 +152,24 @@ def over_relay(name: str, time: Time) -> Network:
     return RelayNetwork(name, lambda: time.now)
 
 
+class Owner(Protocol):
+    """A machine, or its node."""
+
+    @property
+    def me(self) -> str: ...
+
+    @property
+    def identity(self) -> Identity: ...
+
+    @property
+    def store(self) -> Store: ...
+
+
 @dataclass(frozen=True)
 class _Member:
     """A machine as a relay gets to know it (transports.opening.Member)."""
 
-    machine: SimMachine
+    machine: Owner
     relay: RelaySide
 
     @property
@@ -179,13 +196,16 @@ class Reaching:
     connects once it has something to say.
     """
 
-    def __init__(self, relay: RelaySide, member: _Member) -> None:
+    def __init__(self, relay: RelaySide, machine: Owner) -> None:
         self.url = URL
         self._relay = relay
-        self._member = member
-        link = DirectLink(relay.reach)
+        self._member = _Member(machine, relay)
         self._transport = RelayTransport(
-            RelayAddress.parse(URL), member, Path("/dev/null/nowhere"), link, sleep=lambda _: None
+            RelayAddress.parse(URL),
+            self._member,
+            Path("/dev/null/nowhere"),
+            DirectLink(relay.reach),
+            sleep=lambda _: None,
         )
 
     def refresh(self) -> str:
