@@ -24,7 +24,7 @@ from transports.git.segments import Scanner
 from transports.git.tree import MalformedTreeError, lane, lanes, parse_tree, tree_bytes
 from transports.lines import JunkError, is_blank, read_lines, seq_of
 
-SEGMENTS = 12_000
+SEGMENTS = 20_000
 TREES = 20_000
 BRANCHES = 1_500
 DIRECTORIES = 200
