@@ -21,6 +21,9 @@ from transports.base import Unreachable
 NAMES: Final = 20_000
 """A folder with more names in it is not looked at."""
 
+FILES: Final = 200_000
+"""Folders with more files in all of them together are not looked at."""
+
 _UNFINISHED: Final = ".part-"
 
 
@@ -46,6 +49,7 @@ def folder(root: Path, *names: str, make: bool = False) -> Iterator[int]:
             if make:
                 with suppress(FileExistsError):
                     os.mkdir(name, dir_fd=at)
+                    os.fsync(at)
             inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
             os.close(at)
             at = inner
@@ -62,6 +66,7 @@ def tree(root: Path, name: str) -> dict[str, Folder]:
         except FileNotFoundError:
             return {}
     found: dict[str, Folder] = {}
+    left = FILES
     with folder(root, name) as at:
         for inner, about in _listed(at).items():
             if stat.S_ISDIR(about.st_mode):
@@ -71,6 +76,9 @@ def tree(root: Path, name: str) -> dict[str, Folder]:
                         for one, its in _listed(there).items()
                         if stat.S_ISREG(its.st_mode)
                     }
+                    left -= len(found[inner])
+            if left < 0:
+                raise OSError(E2BIG, f"more than {FILES} files in its folders")
     return found
 
 

@@ -195,6 +195,18 @@ def test_t3_a_folder_with_names_without_end_is_not_looked_at(
         opened(tmp_path)
 
 
+def test_t3_folders_with_files_without_end_are_not_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "FILES", 20)
+    for number in range(5):
+        lane(tmp_path, f"p{number}-0000000a").mkdir(parents=True)
+        for name in range(5):
+            (lane(tmp_path, f"p{number}-0000000a") / str(name)).touch()
+    with pytest.raises(Unreachable, match="more than 20 files"):
+        opened(tmp_path)
+
+
 def test_what_waits_to_be_written_is_never_waited_for(tmp_path: Path) -> None:
     lane(tmp_path).mkdir(parents=True)
     os.mkfifo(lane(tmp_path) / FIRST)
