@@ -8,6 +8,8 @@ from vectors.authoring.host_steps import delivery
 from vectors.authoring.kit import Expected, Json, ok, vector
 
 EVE: Final = "eve-0000000e"
+ANN: Final = "ann-000000a1"
+DEE: Final = "dee-000000d1"
 TASK: Final = "task:t-0ddba1"
 M1, M2, M3 = mid(1), mid(2), mid(3)
 NONE: Final[Json] = {"refused": []}
@@ -23,6 +25,51 @@ def roster(**view: Any) -> Expected:
 
 def member(replica: str, role: str, rank: int | None) -> Json:
     return {"replica": replica, "handle": replica[:-9], "role": role, "rank": rank}
+
+
+def let_in() -> list[Json]:
+    """Removals that contradict each other, of which one is of somebody who is in the team only without the other."""
+    found = []
+    for id, title, by_hand in (
+        (
+            "an-op-of-whom-a-removal-undoes",
+            "Which of two removals stands may be for an op to say of somebody whom one of them leaves out of the team",
+            1,
+        ),
+        (
+            "an-op-of-whom-a-removal-undoes-later-on",
+            "So it may, where that one was let in by somebody who was let in by another",
+            2,
+        ),
+    ):
+        team = Team(BOB, roles={CY: {"role": "admin"}}).begin()
+        ann, *juniors = (
+            team.mates.setdefault(each, Teammate(team, each)) for each in (ANN, DEE, EVE)[: by_hand + 1]
+        )
+        for each in (ann, *juniors):
+            each.publish("key", body=each.key)
+        team.ada.admits(ann)
+        before = team.cy.entries[-1]
+        for admin, junior in zip((team.cy, *juniors), juniors, strict=False):
+            admin.admits(junior, role="admin")
+        team.ada.says("role", replica=ANN, role="admin")  # so that she ranks below them
+        head = ann.entries[-1]
+        for number in range(12):
+            juniors[-1].channel("eng", f"human:m{number}")
+        ann.says("revoke", replica=CY, **cut(before), reason="and whom they let in")
+        juniors[-1].says("revoke", replica=ANN, **cut(head), reason="no")
+        everybody = sorted((ADA, BOB, CY, *(each.replica for each in juniors)))
+        ranks = {ADA: 0, CY: 1} | {each.replica: rank for rank, each in enumerate(juniors, 2)}
+        members = [
+            member(each, "admin" if each in ranks else "member", ranks.get(each)) for each in everybody
+        ]
+        found.append(case(id, title, team, team.sync(), roster(members=members)))
+    return found
+
+
+def cut(after: Json) -> Json:
+    """Where a revocation cuts a log off."""
+    return {"afterSeq": after["seq"], "afterHash": op_hash(after)}
 
 
 def arrived(*ids: str) -> Json:
@@ -278,4 +325,4 @@ def forks() -> list[Json]:
     ]
 
 
-VECTORS = [*rosters(), *chains(), *forks()]
+VECTORS = [*rosters(), *let_in(), *chains(), *forks()]
