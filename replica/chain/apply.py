@@ -16,9 +16,9 @@ from typing import Final
 
 from crypto.chain import Cursor, Head
 from crypto.clock import Reading
-from crypto.lane import LaneResult
 from crypto.op import Entry, Op, Stub
 from replica.chain.clock import adopt_reading
+from replica.chain.faults import note_faults
 from replica.chain.outcome import Outcome, Verdict
 from replica.chain.quotas import take_from_quota
 from replica.chain.verify import Verified
@@ -477,53 +477,7 @@ class Applier:
                     problems.clear(db, subjects.QUOTA.of(replica))
                 lane.blocked |= found.stall is not None or found.held is not None or found.gap is not None
                 if team.knows(replica) and tells:
-                    self._note_fault(db, team, lane, found)
-
-    def _note_fault(self, db: sqlite3.Connection, team: Team, lane: _Lane, found: LaneResult) -> None:
-        replica, halted = lane.replica, found.cursor.halted
-        fault = _other_end(db, team, replica)
-        if halted is not None:
-            fault = halted.seq, halted.text
-        elif found.stall is not None:
-            fault = (
-                found.stall.seq,
-                f"the log of {replica} stalls at seq {found.stall.seq}: {found.stall.reason}",
-            )
-        elif found.gap is not None:
-            fault = (
-                found.gap.seq,
-                f"an op of {replica} before seq {found.gap.seq} is missing from the transport",
-            )
-        self._keep_or_clear(db, subjects.HALT.of(replica), replica, fault)
-        ahead = None
-        if found.held is not None:
-            text = (
-                f"the clock of {team_text(self.node, replica)} is ahead; its ops wait until that time comes"
-            )
-            ahead = (0 if lane.head is None else lane.head.seq) + 1, text
-        self._keep_or_clear(db, subjects.CLOCK.of(replica), replica, ahead)
-        # What waits behind an op that is held links to that op.
-        passed_over = found.skipped + (found.waiting if found.held is None else 0)
-        if passed_over or found.entries:
-            after = 0 if lane.head is None else lane.head.seq
-            text = (
-                f"{passed_over} line(s) in the lane of {replica} link to nothing in its log after op {after}"
-            )
-            self._keep_or_clear(
-                db, subjects.LINES.of(replica), replica, (after + 1, text) if passed_over else None
-            )
-        for seq in found.flagged:
-            self._problem(
-                db, subjects.FLAGGED.of(replica), "a line repeats a key; the last value counts", replica, seq
-            )
-
-    def _keep_or_clear(
-        self, db: sqlite3.Connection, subject: str, replica: str, fault: tuple[int, str] | None
-    ) -> None:
-        if fault is None:
-            problems.clear(db, subject)
-        else:
-            self._problem(db, subject, fault[1], replica, fault[0])
+                    note_faults(db, team, replica, lane.head, found, self.node.now())
 
     def _parked(self, db: sqlite3.Connection, replica: str) -> int:
         (count,) = db.execute("SELECT count(*) FROM parked WHERE replica = ?", (replica,)).fetchone()
@@ -534,20 +488,3 @@ class Applier:
 
     def _problem(self, db: sqlite3.Connection, subject: str, text: str, replica: str, seq: int) -> None:
         problems.note(db, problems.Problem(subject, text, replica, seq, self.node.now()))
-
-
-def _other_end(db: sqlite3.Connection, team: Team, replica: str) -> tuple[int, str] | None:
-    """Where the op that a revocation names as a replica's last is not the one that its log has here (2.3)."""
-    cut = team.view.revoked.get(replica)
-    known = None if cut is None else ops.hash_at(db, replica, cut.point.after_seq)
-    if cut is None or known is None or known == cut.point.after_hash:
-        return None
-    return cut.point.after_seq, (
-        f"{cut.by} revoked {replica} after another op {cut.point.after_seq} than the one in its log here: either "
-        f"{replica} showed {cut.by} another history, or {cut.by} did not tell the truth"
-    )
-
-
-def team_text(node: Node, replica: str) -> str:
-    """A replica in a person's words, as far as the team is known."""
-    return replica if node.team is None else node.team.describe(replica)
