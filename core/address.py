@@ -19,7 +19,7 @@ SENDING_SCHEMES: Final = ("human", "agent", "run")
 SCHEMES: Final = (*SENDING_SCHEMES, "task", "channel")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # so that addresses are looked up without hashing what it holds
 class Grammar:
     """How narrow a host takes work item and session ids (section 3.1)."""
 

@@ -19,7 +19,7 @@ from core.participation import authorize
 from core.planning import Planned, plan_received
 from core.received import check_thread, same_message, validate_received
 from core.store.deliveries import deliveries_of
-from core.store.messages import insert_message, message_by_id, messages_of_thread
+from core.store.messages import insert_message, is_stored, message_by_id, messages_of_thread
 from core.timestamp import timestamp
 from crypto.canonical import JsonError
 from crypto.clock import MAX_CLOCK_LEAD_MS, Reading
@@ -130,7 +130,7 @@ class Receiver:
     def _steps(self, db: sqlite3.Connection, op: Op, mail: Carried) -> Outcome:
         host, message, origin = self.node.engine.host, mail.message, mail.op.replica
         # 1. Duplicate
-        stored = message_by_id(db, message.id)
+        stored = message_by_id(db, message.id) if is_stored(db, message.id) else None
         if stored is not None:
             return self._duplicate(db, mail, stored)
         replied = None if message.reply_to is None else message_by_id(db, message.reply_to)
