@@ -11,7 +11,7 @@ Each is asked beside the main pass, and one that fails keeps no other waiting.
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from crypto.acks import AcksError, read_acks
 from crypto.op import Op, Unverified, read_line, to_line
@@ -30,6 +30,8 @@ from replica.records.link import Link, Role
 from replica.team.roster import Team
 from transports.base import Behind, Line, Skipped, Transport, TransportError
 from transports.remotes import RemoteError
+
+T = TypeVar("T")
 
 MAX_ROUNDS: Final = 6
 """Times a pass tries to publish on one of them while others publish there too."""
@@ -179,7 +181,9 @@ class Visits:
             ops.line_at(db, node.me, head),
         )
         transport = other.transport
-        answer = self._asking.begin(transport, lambda: _answer(transport, question))
+        answer = self._asking.begin(
+            transport, lambda: _guarded(transport, lambda: _answer(transport, question))
+        )
         return _Visit(other, record, verifier, whole, answer)
 
     def _take_in(self, visit: _Visit, *, paused: bool) -> _Sent | None:
@@ -209,7 +213,9 @@ class Visits:
         if not lines and acks is None:
             return None
         transport, me = other.transport, node.me
-        publish = self._asking.begin(transport, lambda: _publish(transport, me, lines, acks))
+        publish = self._asking.begin(
+            transport, lambda: _guarded(transport, lambda: _publish(transport, me, lines, acks))
+        )
         return _Sent(visit, acks, lines.keys(), publish)
 
     def _is_behind(self, sent: _Sent, *, last: bool) -> bool:
@@ -306,6 +312,19 @@ def note_failure(node: Node, link: Link, error: TransportError) -> None:
     """Record that a transport did not do its part."""
     with node.store.transaction(CommitPoint.VISITED) as db:
         transports.note_failure(db, link, at=node.now(), error=error.message)
+
+
+def _guarded(transport: Transport, call: Callable[[], T]) -> T:
+    """Make what a transport of anyone's raises an error of that one alone."""
+    try:
+        return call()
+    except TransportError:
+        raise
+    except Exception as error:
+        raise TransportError(
+            f"{transport.url} failed in a way that no transport should ({type(error).__name__})",
+            "report that to whoever wrote this transport",
+        ) from error
 
 
 def _answer(transport: Transport, question: _Question) -> _Answer:

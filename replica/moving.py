@@ -11,9 +11,10 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from core.errors import Code, DmpError
 from crypto.op import Unverified, read_line
 from crypto.roster.bodies import SetTransport, TransportKind
-from replica.chain.guard import own_head, stop_for_stranger
+from replica.chain.guard import own_head, pause_reason, stop_for_stranger
 from replica.chain.own_lane import compare
 from replica.chain.publish import mark_published, withdraw_from_leavers
 from replica.node import Node
@@ -139,8 +140,12 @@ def follow(node: Node, open_: Open, *, away: bool) -> Transport | None:
 def carry(node: Node, team: Team | None, transport: Transport) -> None:
     """Leave the whole own log on a transport, and see that it is there.
 
-    Raises DmpError `conflict` where this replica's key is used elsewhere, TransportError where it cannot be done.
+    Raises DmpError `conflict` where this replica signs no more, or its key is used elsewhere; TransportError where it
+    cannot be done.
     """
+    stopped = get(node.store.db, Meta.STOPPED) or pause_reason(node)
+    if stopped is not None:
+        raise DmpError(Code.CONFLICT, stopped)
     if team is not None:
         withdraw_from_leavers(node.store, node.me, team)
     for _ in range(MAX_TRIES):

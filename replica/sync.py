@@ -152,7 +152,7 @@ class SyncPass:
         link = remembered(self.node.store.db)
         if link is not None:
             note_failure(self.node, link, error)
-        paused = pause_reason(self.node) is not None
+        paused = get(self.node.store.db, Meta.STOPPED) is not None or pause_reason(self.node) is not None
         self._end(visits, self.besides, paused=paused)
         if not listens(self.node):
             self._end(self._visits((Role.FORMER,)), self.besides, paused=paused)

@@ -19,10 +19,12 @@ from replica.cli.standing import no_part
 from replica.cli.text import counted
 from replica.cli.ways import Ways
 from replica.elsewhere import Fault
+from replica.moving import is_relay
 from replica.node import DirectoryNode, Node
 from replica.records import outbox
 from replica.records.link import Link
 from replica.sync import Report
+from replica.team.transport import DISCLOSURE
 from transports.base import TransportError
 from transports.fault_spec import FaultSpec, SpecError, read_faults
 
@@ -67,7 +69,8 @@ def sync(cli: Cli, watch: bool, interval: float, script: Path | None) -> None:
         if cli.as_json:
             cli.screen.document(_report_json(node, report))
         else:
-            cli.screen.say(_report_text(report), *_roster_news(node, before), *_standing(cli, node))
+            news = [*_roster_news(node, before), *_move_news(node, link)]
+            cli.screen.say(_report_text(report), *news, *_standing(cli, node))
         if told := _faults_text(report):
             cli.screen.note(*told)
             click.get_current_context().exit(REFUSED)
@@ -83,7 +86,7 @@ def _faults(script: Path) -> FaultSpec:
 def _watch(cli: Cli, node: DirectoryNode, link: Link, interval: float, faults: FaultSpec | None) -> NoReturn:
     """Sync until interrupted. Raises DmpError when this replica has stopped for good."""
     screen = cli.screen
-    trouble, members = "", _members(node)
+    trouble, members, here = "", _members(node), link
     reason: str | None = None
     seen: Mapping[str, int] = {}
     try:
@@ -101,8 +104,8 @@ def _watch(cli: Cli, node: DirectoryNode, link: Link, interval: float, faults: F
             trouble = told
             if isinstance(outcome, Report) and (outcome.published or outcome.applied or outcome.refused):
                 screen.say(_report_text(outcome))
-            screen.say(*_roster_news(node, members))
-            members = _members(node)
+            screen.say(*_roster_news(node, members), *_move_news(node, here))
+            members, here = _members(node), remembered_link(node)
             if reason != (reason := no_part(node)) and reason is not None:
                 screen.say(_silence(reason))
             screen.say(*_to_see(cli, node, seen))
@@ -235,6 +238,17 @@ def _roster_news(node: Node, before: frozenset[str]) -> list[str]:
         whose = "This machine" if replica == node.me else team.describe(replica)
         found.append(f"{whose} is in the team no more.")
     return found
+
+
+def _move_news(node: Node, before: Link) -> list[str]:
+    """Where the team went, if it did; that others can read what is not sealed there, everybody should hear."""
+    here = remembered_link(node)
+    if here == before:
+        return []
+    return [
+        f"The team moved, and this machine with it: it is on {here.shown} now.",
+        *([DISCLOSURE] if is_relay(here) else []),
+    ]
 
 
 def _standing(cli: Cli, node: Node) -> list[str]:

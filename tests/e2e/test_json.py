@@ -31,7 +31,10 @@ MESSAGE = {
     ),
     *("hlc", "remote", "standing", "receivedAt"),
 }
-REPORT = {"published", "applied", "refused", "waiting", "paused", "admitted", "unread", "toAdmit", "problems"}
+REPORT = {
+    *("published", "applied", "refused", "waiting", "paused", "admitted", "unread", "toAdmit", "problems"),
+    "faults",
+}
 
 
 @pytest.fixture

@@ -383,3 +383,30 @@ def test_t1_a_pull_never_starts_above_the_verified_head(places: Places) -> None:
     places.sync(ada)
     assert reading.pulls[0][bob.me] == 0  # the first visit reads everything
     assert 0 < reading.pulls[-1][bob.me] <= head
+
+
+def test_a_transport_that_breaks_every_promise_fails_alone(places: Places) -> None:
+    class Broken(MemoryTransport):
+        def refresh(self) -> str:
+            raise KeyError("its author's mistake")
+
+    ada, bob = places.team("ada", "bob")
+    places.add(ada, DISK)
+    places.opened[id(ada.node), DISK] = Broken(places.at(DISK))
+    ada.send("human:bob", "hello")
+    (fault,) = places.sync(ada).faults
+    assert "KeyError" in fault.error.message
+    assert "its author's mistake" not in fault.error.message
+    places.sync(bob)
+    assert bob.bodies() == ["hello"]
+
+
+def test_a_replica_that_stopped_for_good_publishes_nowhere(places: Places) -> None:
+    ada, bob = places.team("ada", "bob")
+    places.add(ada, DISK)
+    Forger(ada).publish(Forger(ada).mail(bob, body="not hers"))
+    with pytest.raises(DmpError):
+        places.sync(ada)
+    places.at(GIT).unreachable = True
+    assert isinstance(places.tried(ada), Unreachable)
+    assert places.lines(DISK, ada) == []
