@@ -1,6 +1,6 @@
 """Walking the chains of a source, each under the key that somebody decided for it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from crypto.judge import Rules, SignatureMemory
@@ -29,7 +29,7 @@ class Chains:
     def __init__(self, source: Source, scratch: Scratch, horizon_ms: int, progress: Progress) -> None:
         self._source = source
         self._side = scratch.side
-        self._horizon_ms = horizon_ms
+        self.horizon_ms = horizon_ms
         self._progress = progress
         self._seen: set[str] = set()
         self._nothing_before = History()
@@ -40,15 +40,19 @@ class Chains:
         key: KeyBody,
         *,
         cut: tuple[int, str] | None = None,
+        along: Sequence[bytes] | None = None,
         keep_roster: bool = False,
     ) -> Walked:
-        """Walk a chain from its start. `cut` is the (seq, opHash) that its revocation names."""
+        """Walk a chain from its start. `cut` is the (seq, opHash) that its revocation names.
+
+        `along` are the lines of the one history of two that counts; None for all there are.
+        """
         fingerprint = key.fingerprint
         lane = Lane(
             replica,
-            lambda: self._lines(replica),
+            lambda: self.lines(replica) if along is None else along,
             None,
-            Rules(key, self._horizon_ms, cut),
+            Rules(key, self.horizon_ms, cut),
             self._nothing_before,
             SignatureMemory(_REMEMBERED_SIGNATURES),
             gap_tries=None,
@@ -57,7 +61,7 @@ class Chains:
         tally, outcome = walk(lane, self._side, lambda: Tally(fingerprint, cut_seq, keep_roster=keep_roster))
         return Walked(tally, outcome)
 
-    def _lines(self, replica: str) -> Iterator[bytes]:
+    def lines(self, replica: str) -> Iterator[bytes]:
         """The lines of a lane; progress counts the first time they are read."""
         is_new = replica not in self._seen
         self._seen.add(replica)

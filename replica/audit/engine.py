@@ -161,7 +161,10 @@ class _Auditor:
 
     def _walk(self, replica: str, key: KeyBody, cut: Cut | None) -> Walked:
         if cut is not None:
-            return self._chains.walk(replica, key, cut=(cut.point.after_seq, cut.point.after_hash))
+            along = None if self._team is None else self._team.along.get(replica)
+            return self._chains.walk(
+                replica, key, cut=(cut.point.after_seq, cut.point.after_hash), along=along
+            )
         known = None if self._team is None else self._team.walked.get(replica)
         return known or self._chains.walk(replica, key)
 

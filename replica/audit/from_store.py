@@ -22,6 +22,7 @@ _HEADS = "SELECT replica, seq FROM cursors"
 _OF_LANE = "SELECT line FROM ops WHERE replica = ? AND seq <= ? ORDER BY seq"
 _AHEAD = "SELECT line FROM ops WHERE replica = ? AND seq > ? ORDER BY seq"
 _CLAIMS = "SELECT replica, line FROM claims ORDER BY replica"
+_RIVALS_OF_LANE = "SELECT line FROM rivals WHERE replica = ? ORDER BY hash"
 _CLAIMS_OF_LANE = "SELECT line FROM claims WHERE replica = ?"
 
 
@@ -56,6 +57,8 @@ class StoreSource:
             for (line,) in self._db.execute(_OF_LANE, (replica, self._heads.get(replica, 0))):
                 yield _checked(line, bytes)
             for (line,) in self._db.execute(_CLAIMS_OF_LANE, (replica,)):
+                yield _checked(line, bytes)
+            for (line,) in self._db.execute(_RIVALS_OF_LANE, (replica,)):
                 yield _checked(line, bytes)
 
     def ahead(self, replica: str) -> Iterator[bytes]:

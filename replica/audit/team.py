@@ -17,14 +17,17 @@ from crypto.invites import verify_recovery
 from crypto.keys import KeyBody
 from crypto.lane import verified_entries
 from crypto.op import Op
-from crypto.roster.bodies import Admit
-from crypto.roster.claims import recovery_keys, resolve
+from crypto.roster.bodies import Admit, Body
+from crypto.roster.claims import recovery_keys
 from crypto.roster.ops import RosterOp
 from crypto.roster.view import View
 from replica.audit.chains import Chains, Walked
+from replica.audit.forked import Forked
 from replica.audit.source import Source, SourceError
 from replica.audit.survey import Announced, FoundingClaim, Survey
+from replica.chain.forks import Fork, is_fork
 from replica.chain.let_in import let_in_by
+from replica.team.roster import fold_histories
 
 MAX_FOUNDINGS: Final = 16
 """Foundings that are looked at. Anyone who can write to a branch can found teams there."""
@@ -37,6 +40,8 @@ class Team:
     view: View
     keys: Mapping[str, KeyBody]
     walked: dict[str, Walked]
+    along: Mapping[str, Sequence[bytes]]
+    """The lines of the history that counts, of those who signed two and whose revocation says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +107,18 @@ class _TeamReader:
         self._source = source
         self._walked: dict[str, Walked] = {}
         self._ops: list[RosterOp] = []
+        self._forked: dict[str, Forked] = {}
         self._recovering: set[tuple[str, str]] = set()
         """By replica and fingerprint, the chains that were read since a `recover` in them proves a code."""
         self._take(founding.claim.replica, founding.claim.key, founding.walked)
 
     def read(self) -> Team:
         while True:
-            view, keys = resolve(self._founding.hash, self._claims(), self._ops)
+            view, keys = self._fold()
             new = sorted((self._ever_let_in() & keys.keys()) - self._walked.keys())
-            if not new and not self._recover():
-                return Team(view, keys, self._walked)
+            if not new and not self._recover() and not self._look_for_ends(view):
+                along = {replica: each.along for replica, each in self._forked.items() if each.counts(view)}
+                return Team(view, keys, self._walked, along)
             for replica in new:
                 walked = self._chains.walk(replica, keys[replica], keep_roster=True)
                 self._take(replica, keys[replica], walked)
@@ -119,10 +126,31 @@ class _TeamReader:
     def _ever_let_in(self) -> set[str]:
         """Everyone who may have had a right: what they say may decide which removals stand."""
         recovering = {replica for replica, _ in self._recovering}
-        return {*let_in_by({self._founding.replica, *recovering}, self._ops)}
+        elsewhere = {replica: each.admissions for replica, each in self._forked.items()}
+        return {*let_in_by({self._founding.replica, *recovering}, self._ops, elsewhere)}
+
+    def _fold(self) -> tuple[View, Mapping[str, KeyBody]]:
+        """Fold what is known, as a replica does that knows of the same forks."""
+        ops = self._all_ops()
+        forks = {replica: each.fork for replica, each in self._forked.items()}
+        parting = {replica: each.parting for replica, each in self._forked.items()}
+        return fold_histories(self._founding.hash, self._claims(), ops, forks, parting)
+
+    def _look_for_ends(self, view: View) -> bool:
+        """Read the histories that revocations name of those who signed two; True where another one may count."""
+        ops = self._all_ops()
+        return any(each.read_on(view, ops) for each in self._forked.values())
+
+    def _all_ops(self) -> list[RosterOp]:
+        return [*self._ops, *(op for each in self._forked.values() for op in each.roster)]
 
     def _take(self, replica: str, key: KeyBody, walked: Walked) -> None:
         self._walked[replica] = walked
+        halted = walked.outcome.halt
+        if halted is not None and is_fork(halted):
+            lines = [*self._chains.lines(replica), *self._source.ahead(replica)]
+            fork, horizon_ms = Fork(halted.seq, halted.reason), self._chains.horizon_ms
+            self._forked[replica] = Forked(replica, key, lines, fork, horizon_ms=horizon_ms)
         self._keep_roster_ops(replica, key, walked)
 
     def _recover(self) -> bool:
@@ -156,13 +184,17 @@ class _TeamReader:
 
     def _claims(self) -> dict[str, tuple[Announced, ...]]:
         """The keys announced for the founder and for whomever the roster speaks of."""
-        named = {op.body.fingerprint for op in self._ops if isinstance(op.body, Admit)}
+        bodies: list[Body] = [op.body for op in self._all_ops()]
+        for each in self._forked.values():
+            bodies += [op.body for op in each.parting]
+            bodies += each.admissions
+        named = {body.fingerprint for body in bodies if isinstance(body, Admit)}
         named.add(self._founding.key.fingerprint)
         named.update(fingerprint for _, fingerprint in self._recovering)
         recovering = {replica for replica, _ in self._recovering}
-        replicas = {self._founding.replica, *recovering, *_spoken_of(self._ops)}
+        replicas = {self._founding.replica, *recovering, *_spoken_of(bodies)}
         return {each: found for each in replicas if (found := self._survey.announced(each, named))}
 
 
-def _spoken_of(ops: Iterable[RosterOp]) -> set[str]:
-    return {replica for op in ops if isinstance(replica := getattr(op.body, "replica", None), str)}
+def _spoken_of(bodies: Iterable[Body]) -> set[str]:
+    return {replica for body in bodies if isinstance(replica := getattr(body, "replica", None), str)}

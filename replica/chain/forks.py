@@ -84,6 +84,19 @@ def reread(
     lines = [line for _, line in ops.lines_of(db, replica)]
     lines += [to_line(entry) for entry in rivals(db, replica)]
     lines += fresh
+    return read_histories(replica, lines, key, ends, horizon_ms=horizon_ms, wanted=wanted)
+
+
+def read_histories(
+    replica: str,
+    lines: Sequence[bytes],
+    key: KeyBody,
+    ends: Iterable[CutPoint],
+    *,
+    horizon_ms: int | None = None,
+    wanted: Collection[str] = frozenset(),
+) -> Reread:
+    """Read the lines of a log from its start, and along the first of `ends` whose history they hold."""
     whole = read_lane(replica, lines, Cursor(), key, horizon_ms=horizon_ms, wanted=wanted)
     halted = whole.cursor.halted
     if halted is None or not is_fork(halted):

@@ -16,12 +16,13 @@ from crypto.key_claims import Claim, key_claims
 from crypto.keys import HANDLE, KeyBody, parse_key_body
 from crypto.op import Op
 from crypto.roster.bodies import CutPoint, Revoke, read_body
+from crypto.roster.claims import Claim as Announced
 from crypto.roster.claims import DecidedKeys, by_fingerprint, resolve
 from crypto.roster.fold import FoundingError
 from crypto.roster.growing import GrowingRoster
 from crypto.roster.ops import RosterOp
 from crypto.roster.view import View
-from replica.chain.forks import ends_of, forks, rivals
+from replica.chain.forks import Fork, ends_of, forks, rivals
 from replica.quoting import quoted
 from replica.records import ops
 from replica.records.meta import Meta, get
@@ -173,18 +174,44 @@ def fold_team(db: sqlite3.Connection, unsigned: Iterable[RosterOp] = ()) -> Team
     stored = stored_roster_ops(db)
     if founding is None or all(op.hash != founding for op in stored):
         return None
-    unsigned, claims = list(unsigned), stored_claims(db)
-    forked = forks(db)
-    ends = ends_of(_cuts(stored), forked)
+    claims, forked = stored_claims(db), forks(db)
+    kept = {replica: _stored_rivals(db, replica) for replica in forked}
+    view, keys = fold_histories(founding, claims, stored, forked, kept, unsigned=unsigned)
+    return Team(founding, get(db, Meta.FIRM) == "1", view, keys)
+
+
+def fold_histories(
+    founding: str,
+    claims: Mapping[str, Iterable[Announced]],
+    verified: Sequence[RosterOp],
+    forked: Mapping[str, Fork],
+    parting: Mapping[str, Sequence[RosterOp]],
+    *,
+    unsigned: Iterable[RosterOp] = (),
+) -> tuple[View, Mapping[str, KeyBody]]:
+    """Fold a roster of which some publishers signed two histories; `parting` are their ops where these part."""
+    unsigned, ends = list(unsigned), ends_of(_cuts(verified), forked)
     while True:
         void = {replica: fork.seq for replica, fork in forked.items() if replica not in ends}
-        view, keys = resolve(founding, claims, [*_counting(db, stored, founding, void, ends), *unsigned])
+        counting = _counting(verified, founding, void, ends, parting)
+        view, keys = resolve(founding, claims, [*counting, *unsigned])
         fallen = [replica for replica, end in ends.items() if not _ends_at(view, replica, end)]
         if not fallen:
-            view = replace(view, forks=void) if void else view
-            return Team(founding, get(db, Meta.FIRM) == "1", view, keys)
+            return (replace(view, forks=void) if void else view), keys
         for replica in fallen:  # a revocation that is void says nothing of any history
             del ends[replica]
+
+
+def _stored_rivals(db: sqlite3.Connection, replica: str) -> list[RosterOp]:
+    known = ops.position(db, replica)
+    if known is None:
+        return []
+    kept = rivals(db, replica)
+    return [
+        RosterOp.of(each, known.fingerprint)
+        for each in kept
+        if isinstance(each, Op) and each.type == "roster"
+    ]
 
 
 def _cuts(stored: Iterable[RosterOp]) -> list[tuple[str, CutPoint]]:
@@ -197,25 +224,22 @@ def _ends_at(view: View, replica: str, end: CutPoint) -> bool:
 
 
 def _counting(
-    db: sqlite3.Connection,
-    stored: Iterable[RosterOp],
+    verified: Iterable[RosterOp],
     founding: str,
     void: Mapping[str, int],
     ends: Mapping[str, CutPoint],
+    parting: Mapping[str, Sequence[RosterOp]],
 ) -> Iterator[RosterOp]:
     """The roster ops that may count where some replicas signed two histories: `void` is where these part.
 
     What is beyond the end that a revocation names never does, and may not even be known to everybody.
     """
     last = {**void, **{replica: end.after_seq for replica, end in ends.items()}}
-    for op in stored:
+    for op in verified:
         if op.hash == founding or op.seq <= last.get(op.replica, op.seq):
             yield op
     for replica in void:
-        known = ops.position(db, replica)
-        for rival in rivals(db, replica):
-            if known is not None and isinstance(rival, Op) and rival.type == "roster":
-                yield RosterOp.of(rival, known.fingerprint)
+        yield from parting.get(replica, ())
 
 
 def need_team(team: Team | None) -> Team:

@@ -2,6 +2,9 @@
 
 from crypto.op import to_line
 from crypto.roster.bodies import CutPoint, Revoke, Role, SetRole
+from replica.audit.engine import audit
+from replica.audit.from_store import open_store
+from replica.audit.scratch import Scratch
 from replica.team import commands
 from tests.crypto.publisher import Publisher
 from tests.replica.forge import Forger
@@ -124,3 +127,12 @@ def test_a_newcomer_reads_a_revocation_that_rests_on_one_of_two_histories_of_its
     w.admit(ada, late)
     exchange(ada, late)
     assert view_of(late).members.keys() == view_of(ada).members.keys() == {ada.me, dee.me, late.me}
+    with Scratch() as scratch, open_store(late.directory.database) as source:
+        report = audit(source, scratch, late.clock.ms)
+    assert {each.replica: each.status.value for each in report.replicas} == {
+        ada.me: "founder",
+        bea.me: "revoked",
+        dee.me: "admin",
+        late.me: "member",
+    }
+    assert report.verified

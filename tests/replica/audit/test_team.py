@@ -2,11 +2,13 @@
 
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
 from crypto.invites import public_of, recovery_proof
-from crypto.roster.bodies import Recover, Role, SetRecoveryKey
+from crypto.op import to_line
+from crypto.roster.bodies import Recover, Role, SetRecoveryKey, SetRole
 from replica.audit.source import SourceError
 from replica.audit.team import MAX_FOUNDINGS
 from tests.replica.audit.orchard import (
@@ -178,6 +180,63 @@ def test_all_are_heard_whom_somebody_let_in_though_a_removal_undoes_that(tmp_pat
         ann.replica: "revoked",
         dee.replica: "admin",
     }
+
+
+@pytest.fixture
+def two_faces() -> tuple[Orchard, Member, list[bytes]]:
+    """Eve is an admin and signs two histories: on one she admits dee, on the other she does something else."""
+    team = Orchard()
+    dee = Member("dee-0000000d", 7).announce()
+    team.ada.admit(team.eve, Role.ADMIN)
+    other = team.eve.rival(team.eve.head, {"task": "t-9"})
+    team.eve.tasks(1).admit(dee)
+    return team, dee, [to_line(other), *dee.lines]
+
+
+Told: TypeAlias = tuple[Orchard, Member, list[bytes]]
+
+
+def test_nothing_counts_of_who_signed_two_histories_from_where_they_part(
+    tmp_path: Path, two_faces: Told
+) -> None:
+    team, dee, others = two_faces
+    report = audit_lines(tmp_path, [*team.lines, *others])
+    assert row(report, dee.replica).status.value == "pending"
+    assert faults(report)[EVE][0] == "fork"
+
+
+def test_a_revocation_that_stands_says_which_of_two_histories_counts(tmp_path: Path, two_faces: Told) -> None:
+    team, dee, others = two_faces
+    team.ada.revoke(team.eve)
+    report = audit_lines(tmp_path, [*team.lines, *others])
+    assert row(report, dee.replica).status.value == "member"
+    assert (row(report, EVE).status.value, row(report, EVE).ops) == ("revoked", len(team.eve.ops))
+    assert report.verified
+
+
+def test_a_revocation_by_whom_one_of_two_histories_lets_in_stands_where_it_names_that_one(
+    tmp_path: Path, two_faces: Told
+) -> None:
+    team, dee, others = two_faces
+    team.eve.roster(SetRole(dee.replica, Role.ADMIN))
+    dee.revoke(team.eve)
+    report = audit_lines(tmp_path, [*team.lines, *others, *dee.lines])
+    assert [row(report, each).status.value for each in (dee.replica, EVE)] == ["admin", "revoked"]
+
+
+def test_of_two_roster_ops_where_histories_part_the_one_of_the_smaller_hash_counts(tmp_path: Path) -> None:
+    team = Orchard()
+    ann, dee = (Member(each, fill).announce() for each, fill in (("ann-0000000d", 6), ("dee-0000000d", 7)))
+    team.ada.admit(team.eve, Role.ADMIN)
+    before = [*team.eve.ops]
+    one = team.eve.admit(ann)
+    team.eve.ops = before
+    other = team.eve.admit(dee)
+    lines = [*team.lines, to_line(one), *ann.lines, *dee.lines]
+    report = audit_lines(tmp_path, lines)
+    first, second = (ann, dee) if one.hash < other.hash else (dee, ann)
+    assert row(report, first.replica).status.value == "member"
+    assert row(report, second.replica).status.value == "pending"
 
 
 def _recover(member: Member, team: Orchard, seed: bytes) -> None:
