@@ -71,6 +71,12 @@ def lost(url: str, why_: str) -> LostError:
     return LostError(*_gone(url, why_))
 
 
+def replaced(reason: str) -> LostError:
+    """Another connection of this replica took the place of this one, as a command does that is done by now."""
+    error = turned_away(reason)
+    return LostError(error.message, error.hint)
+
+
 def given_up(url: str, why_: str) -> Unreachable:
     """A connection was ended from here."""
     return Unreachable(*_gone(url, why_))

@@ -223,7 +223,7 @@ class SocketLink:
                         self._tell_news()
                     case TurnedAway(reason):
                         replaced = why(reason) is Why.REPLACED
-                        error = failures.refused(reason)
+                        error = failures.replaced(reason) if replaced else failures.refused(reason)
                         self._lost(live, error, replaced=replaced)
                         if not replaced:
                             self._tell_news()

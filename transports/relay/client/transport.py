@@ -33,7 +33,7 @@ from transports.relay.client.reasons import refusal, turned_away
 PULL_ROUNDS: Final = 20
 """Requests that one pull makes at most; what is left then is for the next (federation wire 7.4)."""
 
-LANE_BYTES: Final = 1024 * 1024 * 1024
+LANE_BYTES: Final = 256 * 1024 * 1024
 """What is read of one lane at most, in bytes: a relay could make it up without end."""
 
 _STEP_SECONDS: Final = 0.02
@@ -77,9 +77,12 @@ class RelayTransport:
         Each connection has tips of its own, so after another one everything above the caller's heads is read.
         """
         self._connect()
-        before = self._link.mark()
-        if self._seen is not None and self._seen.connection == before.connection and self._is_ahead():
-            self._changes += 1
+        mark, seen = self._link.mark(), self._seen
+        if seen is not None and seen.connection == mark.connection:
+            if mark == seen and self._heads is not None:
+                self._changes += self._is_ahead(self._heads)
+            else:
+                self._ask_whether_it_is_there()
         self._seen = self._link.mark()
         return f"{self._seen.connection}-{self._seen.news}-{self._changes}"
 
@@ -150,18 +153,14 @@ class RelayTransport:
                 self._link.tell(frames.Ack(next(self._ids), kept))
                 self._acknowledged = kept
 
-    def _is_ahead(self) -> bool:
-        """Whether the relay holds what no pull on this connection has shown.
+    def _is_ahead(self, heads: Mapping[str, int]) -> bool:
+        """Whether the relay holds what no pull on this connection has shown: a push may have been lost."""
+        return bool(self._ops(frames.Pull(next(self._ids), heads)).ops)
 
-        Pushes tell that too, but they may be lost, so what is above the last pull's end is asked for as well. Where no
-        pull came to its end, the question only finds out whether the relay is still there.
-        """
+    def _ask_whether_it_is_there(self) -> None:
+        """Ask what has no answer but that the relay is there."""
         me = self._member.replica
-        if self._heads is None:
-            self._ops(frames.Pull(next(self._ids), {me: MAX_SEQ}, (me,)))
-            return False
-        found = self._ops(frames.Pull(next(self._ids), self._heads))
-        return bool(found.ops)
+        self._ops(frames.Pull(next(self._ids), {me: MAX_SEQ}, (me,)))
 
     def _pull(self, since: Mapping[str, int], budget: int | None, report: PullReport) -> Iterator[Line]:
         """Read what is above, in rounds. A relay begins each answer with another lane, so none keeps others waiting."""

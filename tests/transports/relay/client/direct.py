@@ -25,7 +25,7 @@ from transports.relay.client.conversation import (
 )
 from transports.relay.client.link import Mark
 from transports.relay.client.transport import RelayTransport
-from transports.relay.frames import FrameError
+from transports.relay.frames import FrameError, Why, why
 from transports.relay.server.registration import Registrar
 from transports.relay.server.relay import Relay
 from transports.relay.server.session import Session, State
@@ -122,6 +122,8 @@ class DirectLink:
                     self._answers[id_] = answer
                 case Hinted():
                     self._news += 1
+                case TurnedAway(reason) if why(reason) is Why.REPLACED:
+                    self._over(failures.replaced(reason))
                 case TurnedAway(reason):
                     self._over(failures.refused(reason))
                 case _:
