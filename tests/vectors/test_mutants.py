@@ -30,6 +30,7 @@ WITHOUT: Final[Mapping[str, str]] = {
     "replica/capabilities.py": "names alone",
     "replica/chain/__init__.py": "no code",
     "replica/chain/unacknowledged.py": "what people are told, which no vector says",
+    "replica/chain/faults.py": "what people are told, which no vector says",
     "replica/chain/prune.py": "a transport that takes content back, which a vector's world has not",
     "replica/chain/withheld.py": "what people are told, which no vector says",
     "replica/cli/": "what a person types and reads",
