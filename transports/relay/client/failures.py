@@ -86,10 +86,9 @@ def _gone(url: str, why_: str) -> tuple[str, str]:
     return f"the connection to {url} is gone: {shown(why_)}", NETWORK
 
 
-def held(url: str, seconds: float) -> Unreachable:
+def held(url: str) -> Unreachable:
     """This replica leaves the relay to another connection of the same replica for now."""
     return Unreachable(
-        f"another connection of this same replica to {url} keeps taking the place of this one, so this one "
-        f"waits {seconds:.0f} s",
+        f"another connection of this same replica to {url} keeps taking the place of this one, which holds back",
         turned_away(Why.REPLACED.reason("")).hint,
     )

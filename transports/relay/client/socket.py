@@ -98,7 +98,7 @@ class SocketLink:
             if live is not None and live.error is None and live.conversation.login == login:
                 return
         if held > 0:
-            raise failures.held(login.url, held)
+            raise failures.held(login.url)
         if self._thread is None:
             self._thread = LoopThread()
         self._thread.run(self._connect(login))
@@ -165,7 +165,9 @@ class SocketLink:
     async def _open(self, login: Login) -> _Connection:
         """Make a connection on which the relay is ready. Raises Unreachable."""
         if self._http is None:
-            self._http = aiohttp.ClientSession(trace_configs=[_no_redirects()])
+            self._http = aiohttp.ClientSession(
+                cookie_jar=aiohttp.DummyCookieJar(), trace_configs=[_no_redirects()]
+            )
         ws = None
         try:
             async with asyncio.timeout(self._request_seconds):
