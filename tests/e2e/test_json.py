@@ -268,4 +268,5 @@ def test_documents_of_a_founding_and_of_errors(run: Run, town: Town, tmp_path: P
     assert refused["error"].keys() == {"code", "message", "field"}
     town.repository.rename(tmp_path / "away.git")
     away = run(zoe, "sync", code=1)
-    assert (away.keys(), away["waiting"]) == ({"error", "waiting"}, {"messages": 0})
+    assert away.keys() == {"error", "waiting", "applied", "refused", "faults"}
+    assert away["waiting"] == {"messages": 0}

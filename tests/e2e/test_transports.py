@@ -247,3 +247,27 @@ def test_a_relay_that_does_not_take_the_team_moves_nobody(ada: Typist, bob: Typi
         ada.dmp("team", "transport", "relay", relay.url, "--yes", "--token", "letmein-letmein-letmein")
         bob.dmp("sync")
         assert bob.json("team", "transport")["here"] == relay.url
+
+
+def test_a_relay_besides_the_branch_brings_what_the_branch_cannot(
+    orchard: Town, ada: Typist, bob: Typist, tmp_path: Path
+) -> None:
+    with served(tmp_path / "relay") as relay:
+        ada.dmp("team", "transport", "relay", relay.url, "--yes")
+        bob.dmp("sync")
+        ada.dmp("team", "transport", "git")
+        for person in (bob, ada):
+            person.dmp("sync")
+            told = person.try_("transport", "add", relay.url)
+            assert "can read everything that is not sealed" in told.err
+        ada.dmp("send", "human:bob", "By both ways.")
+        ada.dmp("sync")
+        assert [each["waiting"] for each in ada.json("transport", "list")["transports"]] == [0, 0]
+        orchard.repository.rename(orchard.folder / "away.git")
+        assert bob.json("sync", code=1)["applied"] > 0
+        assert bob.bodies() == ["By both ways."]
+        (orchard.folder / "away.git").rename(orchard.repository)
+        bob.dmp("sync")
+        assert bob.bodies() == ["By both ways."]
+        assert bob.json("problems")["problems"] == []
+    assert bob.json("sync", code=1)["faults"][0]["address"] == relay.url
