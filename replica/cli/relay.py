@@ -24,7 +24,12 @@ def relay() -> None:
 
 @relay.command("serve")
 @click.option(
-    "--listen", metavar="HOST:PORT", default="127.0.0.1:8787", envvar="DMP_RELAY_LISTEN", show_default=True
+    "--listen",
+    metavar="HOST:PORT",
+    default="127.0.0.1:8787",
+    show_default=True,
+    envvar="DMP_RELAY_LISTEN",
+    help="Where to wait for clients.",
 )
 @click.option(
     "--url",
@@ -76,6 +81,7 @@ def relay() -> None:
     default=10_000,
     show_default=True,
     envvar="DMP_RELAY_MAX_TEAMS",
+    help="Teams that may be registered.",
 )
 @click.option(
     "--max-connections",
@@ -84,6 +90,7 @@ def relay() -> None:
     default=5_000,
     show_default=True,
     envvar="DMP_RELAY_MAX_CONNECTIONS",
+    help="Connections at once.",
 )
 @click.option(
     "--log",

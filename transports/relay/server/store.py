@@ -413,6 +413,7 @@ def backup(source: Path, target: Path) -> None:
         raise StoreError(f"there is no relay in {source.parent}")
     part = target.with_name(f".{target.name}.part")
     part.unlink(missing_ok=True)
+    part.touch(mode=0o600)
     origin = sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)
     try:
         copy = sqlite3.connect(part)

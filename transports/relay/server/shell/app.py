@@ -2,6 +2,8 @@
 
 import asyncio
 import re
+import threading
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final
@@ -10,7 +12,7 @@ import structlog
 from aiohttp import WSMsgType, web
 
 from transports.relay.frames import FRAME_BYTES, Why
-from transports.relay.server.registration import BODY_BYTES, Registrar, Status
+from transports.relay.server.registration import BODY_BYTES, Answer, Registrar, Status
 from transports.relay.server.relay import Relay, UnknownTeamError
 from transports.relay.server.session import Session, State
 from transports.relay.server.shell.doors import Doors, TurnedAwayError, source_of
@@ -25,8 +27,9 @@ HEARTBEAT_SECONDS: Final = 30.0
 CLOSE_SECONDS: Final = 2.0
 """How long a client has to answer the end of its connection."""
 
-REGISTERING: Final = 4
-"""Requests to register that are read at once; each may be some megabytes."""
+REGISTERING: Final = 16
+REGISTERING_PER_SOURCE: Final = 2
+"""Requests to register that are read at once, in all and from one source; each may be some megabytes."""
 
 _TEAM = re.compile(r"[0-9a-f]{32}")
 
@@ -54,7 +57,8 @@ class Shell:
         self._trust_proxy = trust_proxy
         self._max_connections = max_connections
         self._doors = Doors()
-        self._registering = asyncio.Semaphore(REGISTERING)
+        self._registering = Counter[str]()
+        self._one_registration = threading.Lock()
         self._open: set[asyncio.Task[None]] = set()
         self.closing = False
         self.spoke: Callable[[web.Request], None] = lambda _: None
@@ -120,19 +124,31 @@ class Shell:
         return web.json_response(dict(self._registrar.terms()))
 
     async def _register(self, request: web.Request) -> web.Response:
-        if not self._registrar.allows(source_of(request, trust_proxy=self._trust_proxy)):
-            return self._registered(
-                Status.RATE, {"error": "too many attempts to register from here; try again in an hour"}
-            )
+        source = source_of(request, trust_proxy=self._trust_proxy)
+        room = sum(self._registering.values()) < REGISTERING
+        if (
+            not room
+            or self._registering[source] >= REGISTERING_PER_SOURCE
+            or not self._registrar.allows(source)
+        ):
+            return self._registered(Status.RATE, {"error": "too many attempts to register; try again later"})
+        self._registering[source] += 1
         try:
-            async with asyncio.timeout(self.relay.settings.body_ms / 1000), self._registering:
+            async with asyncio.timeout(self.relay.settings.body_ms / 1000):
                 body = await request.read()
-                answer = await asyncio.to_thread(self._registrar.register, body, _bearer(request))
+            answer = await asyncio.to_thread(self._register_body, body, _bearer(request))
         except TimeoutError:
             return self._registered(408, {"error": "the request took too long to arrive"})
+        finally:
+            self._registering[source] -= 1
+            self._registering += Counter()  # which forgets sources without any
         if answer.status is Status.NEW:
             _log.info("team_registered", team=answer.team)
         return self._registered(answer.status, dict(answer.to_json()))
+
+    def _register_body(self, body: bytes, token: str | None) -> Answer:
+        with self._one_registration:
+            return self._registrar.register(body, token)
 
     def _registered(self, status: int, answer: dict[str, str]) -> web.Response:
         self._metrics.tally("registrations", str(int(status)))

@@ -94,25 +94,27 @@ class Doors:
             raise TurnedAwayError(429)
         count[0] += 1
         held: list[asyncio.Semaphore] = []
+        over = False
 
         def give_back() -> None:
-            for semaphore in held:
-                semaphore.release()
-            if held:
+            nonlocal over
+            if not over:
+                over = True
+                for semaphore in held:
+                    semaphore.release()
                 self._left(source, count)
-            held.clear()
 
         try:
             async with asyncio.timeout(WAIT_SECONDS):
-                await of_source.acquire()
-                held.append(of_source)
-                await self._all.acquire()
-                held.append(self._all)
+                for semaphore in (of_source, self._all):
+                    await semaphore.acquire()
+                    held.append(semaphore)
         except TimeoutError:
-            if not held:
-                self._left(source, count)
             give_back()
             raise TurnedAwayError(503) from None
+        except BaseException:
+            give_back()
+            raise
         try:
             yield give_back
         finally:
