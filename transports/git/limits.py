@@ -44,6 +44,10 @@ class Limits:
     replica_bytes: int = 10 * 1024 * 1024
     """What one pull reads of one lane (federation wire 6.14). The segment in hand is finished."""
 
+    opening_bytes: int = 8 * 1024
+    """What opening a segment counts for, however little is in it: thousands of tiny ones, in one folder that many
+    lanes share, cost time and hardly any bytes."""
+
     strangers: int = 1000
     """Lanes the caller did not name that one pull looks at."""
 

@@ -85,8 +85,9 @@ class Reading:
         try:
             data = self.snapshot.objects.read(oid, "blob", limit)
         except UnusableError as error:
+            self._spend(self.snapshot.limits.opening_bytes)
             return unread(oid, str(error))
-        self._spend(len(data))
+        self._spend(len(data) + self.snapshot.limits.opening_bytes)
         scanner = Scanner(replica, oid, data, known)
         for raw in scanner.lines(since):
             yield Line(replica, raw)

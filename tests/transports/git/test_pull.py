@@ -10,7 +10,7 @@ from transports.base import Pull
 from transports.git import GitTransport, Limits
 from transports.git.objects import Objects
 
-SMALL = Limits(replica_bytes=3_000, strangers=5)
+SMALL = Limits(replica_bytes=3_000, opening_bytes=0, strangers=5)
 
 
 def junk(replica: str, size: int) -> bytes:
@@ -159,6 +159,23 @@ def test_t3_each_of_many_strangers_has_its_turn(tmp_path: Path) -> None:
         seen |= {line.replica for line in pull}
         assert pull.report.more
     assert seen == set(names)
+    near.close()
+
+
+def test_t3_lanes_that_share_one_folder_of_many_segments_cost_no_more_than_a_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    far = GitFarSide(tmp_path)
+    tiny = far.blob(junk(CAL, 100) + b"\n")
+    shared = far.tree({f"{number:012d}.jsonl": (FILE, tiny) for number in range(1, 301)})
+    far.write({f"x{number:02d}-0000000f": (TREE, shared) for number in range(20)})
+    far.put(BOB, *Chain(BOB).lines(2))
+    near = opened(far)
+    read = blobs_read(monkeypatch)
+    pull = near.pull({BOB: 1}, budget=1024 * 1024)
+    assert seqs(pull, BOB) == [1, 2]
+    assert pull.report.more
+    assert len(read) <= 129  # 1 MiB in pieces of 8 KiB, and the one in hand
     near.close()
 
 
