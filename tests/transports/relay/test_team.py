@@ -224,6 +224,17 @@ def test_7_5_what_is_stored_is_never_replaced_and_a_repeat_is_acknowledged(desk:
     assert raws(ada.pull()) == lines(desk.founder.chain)
 
 
+def test_a_publication_that_is_sent_again_before_the_first_is_answered_is_taken_once(desk: Desk) -> None:
+    first = desk.line(desk.founder)
+    raw = carried(lines([desk.founder.task(), desk.founder.task()]))
+    first.session.receive(frames.write(frames.Publish(1, raw)))
+    first.session.receive(frames.write(frames.Publish(2, raw)))
+    first.session.receive(frames.write(frames.Publish(3, raw[1:])))
+    answers = [each for each in first.listen() if isinstance(each, frames.Stored)]
+    assert answers == [frames.Stored(1, 4), frames.Stored(2, 4), frames.Stored(3, 4)]
+    assert len(first.pull().ops) == 4
+
+
 def test_r4_what_does_not_follow_the_stored_head_is_refused_as_behind(desk: Desk) -> None:
     ada = desk.line(desk.founder)
     desk.founder.task()

@@ -86,17 +86,20 @@ class Batch:
     def examine(self) -> None:
         """Verify the publications, each on top of those of its lane before it. Touches nothing shared."""
         heads: dict[tuple[str, str], Head | None] = {}
+        hashes: dict[tuple[str, str], dict[int, str]] = {}
         for each in self.publications:
             session = each.session
             lane = session.team.lanes.get(session.replica)
             place = session.team.id, session.replica
             head = heads.get(place, None if lane is None else lane.head)
+            known = {**each.known, **hashes.get(place, {})}
             try:
-                each.found = examine(session.replica, head, session.key, each.ops, each.known)
+                each.found = examine(session.replica, head, session.key, each.ops, known)
             except PublicationError as error:
                 each.error = error
             else:
                 heads[place] = each.found.head
+                hashes.setdefault(place, {}).update((row.seq, row.hash) for row in each.found.rows)
 
     def writes(self) -> list[Change]:
         """Everything that is to be written."""
