@@ -188,7 +188,9 @@ def test_a_team_moves_to_a_relay_takes_somebody_in_there_and_goes_back(
         assert "can read everything that is not sealed" in moved["disclosure"]
         assert (moved["already"], moved["here"]) == (False, relay.url)
         assert ada.json("team", "transport", "relay", relay.url, "--yes")["already"] is True
-        bob.dmp("sync")
+        told = bob.dmp("sync")
+        assert f"it is on {relay.url} now" in told
+        assert "can read everything that is not sealed" in told
         assert bob.json("team", "transport")["here"] == relay.url
         for person in (ada, bob):
             person.dmp("sync")
