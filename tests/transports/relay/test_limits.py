@@ -208,3 +208,29 @@ def test_what_the_disk_does_not_take_is_answered_as_failed_and_taken_later(desk:
     assert relay.team(desk.team).acks == {}
     ada._request = 4
     assert ada.publish([op]) == frames.Stored(5, 3)
+
+
+def test_a_full_disk_stores_nothing_of_a_batch_and_the_relay_goes_on_once_there_is_room(desk: Desk) -> None:
+    ada = desk.line(desk.founder)
+    writer = desk.store._writer
+    pages = writer.execute("PRAGMA page_count").fetchone()[0]
+    op = to_line(desk.founder.task("x" * 200_000))
+
+    async def publish(request: int) -> frames.Frame:
+        pipeline = Pipeline(desk.relay, Metrics())
+        running = asyncio.create_task(pipeline.run())
+        ada.session.receive(write(frames.Publish(request, carried([op]))))
+        await pipeline.drain()
+        running.cancel()
+        pipeline.close()
+        assert pipeline.broken == (request == 1)
+        return next(each for each in ada.listen() if getattr(each, "re", None) == request)
+
+    writer.execute(f"PRAGMA max_page_count = {pages}")
+    answer = asyncio.run(publish(1))
+    assert isinstance(answer, frames.Error)
+    assert why(answer.reason) is Why.FAILED
+    assert len(ada.pull().ops) == 2
+    writer.execute("PRAGMA max_page_count = 1000000")
+    assert asyncio.run(publish(2)) == frames.Stored(2, 3)
+    assert len(ada.pull().ops) == 3

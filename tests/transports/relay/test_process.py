@@ -1,5 +1,6 @@
 """A relay as a process: many clients, bad clients, its end, its backup, its log (wire 7.11)."""
 
+import gzip
 import json
 import socket
 import ssl
@@ -133,6 +134,22 @@ def test_7_11_a_frame_over_8_mib_ends_the_connection_and_one_below_does_not(
         with pytest.raises(ConnectionClosed) as closed:
             wire.answer()
         assert closed.value.rcvd is None or closed.value.rcvd.code == 1009
+
+
+def test_a_body_that_is_too_long_or_compressed_is_not_unpacked(relay: Served) -> None:
+    with raw(relay) as sock, suppress(ConnectionError):
+        sock.sendall(b"POST /v1/teams HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n")
+        sock.sendall(b"x" * 9_000_000)
+        assert sock.recv(4096).startswith(b"HTTP/1.1 413")
+    before = memory(relay)
+    bomb = gzip.compress(bytes(200 * 2**20), 1)
+    head = (
+        f"POST /v1/teams HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: {len(bomb)}\r\n\r\n"
+    )
+    with raw(relay) as sock:
+        sock.sendall(head.encode() + bomb)
+        assert sock.recv(4096).startswith(b"HTTP/1.1 400")
+    assert memory(relay) - before < 64 * 2**20
 
 
 def test_invalid_utf_8_ends_the_connection(relay: Served, ada: Person, team: str) -> None:

@@ -147,7 +147,11 @@ async def _serve(
         max_connections=place.max_connections,
     )
     runner = web.AppRunner(
-        shell.app(metrics=place.metrics is None), access_log=None, keepalive_timeout=15, handle_signals=False
+        shell.app(metrics=place.metrics is None),
+        access_log=None,
+        keepalive_timeout=15,
+        auto_decompress=False,  # a small body may unpack to one that fills the memory
+        handle_signals=False,
     )
     await runner.setup()
     assert runner.server is not None
