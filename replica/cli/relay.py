@@ -173,8 +173,8 @@ def backup(cli: Cli, file: Path) -> int:
     To restore it, stop the relay and put the file in its directory as relay.db, with nothing else there.
     """
     from transports.relay.server.shell.serve import DATABASE
+    from transports.relay.server.sqlite import backup as copy
     from transports.relay.server.store import StoreError
-    from transports.relay.server.store import backup as copy
 
     try:
         copy(_directory(cli) / DATABASE, file)

@@ -29,7 +29,7 @@ from transports.relay.server.registration import Registrar, Status
 from transports.relay.server.relay import Relay
 from transports.relay.server.session import Session
 from transports.relay.server.settings import Settings
-from transports.relay.server.store import SqliteStore
+from transports.relay.server.sqlite import SqliteStore
 
 URL = "wss://relay.example.org"
 START_MS = 1_790_000_000_000

@@ -24,7 +24,7 @@ from tests.transports.relay.people import Person, body_of, found
 from transports.relay.server.registration import Registrar, Status
 from transports.relay.server.settings import Settings
 from transports.relay.server.shell.serve import Address, Place, configure_log, serve
-from transports.relay.server.store import SqliteStore, backup
+from transports.relay.server.sqlite import SqliteStore, backup
 
 KILLS = 50
 BACKED_UP, RESTORED = 15, 35

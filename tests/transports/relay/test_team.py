@@ -191,6 +191,7 @@ def test_k6_machines_that_wait_are_remembered_up_to_a_bound(tmp_path: Path) -> N
         desk.line(bob, source=f"192.0.2.{number}").publish([bob.key_op()])
     assert refused(Line(desk, people[2], "192.0.2.9").enter()) is Why.LIMITED
     assert Line(desk, people[1], "192.0.2.9").enter() == frames.Ready()
+    desk.store.close()
 
 
 # Who is sent away
@@ -323,6 +324,7 @@ def test_7_11_what_came_before_the_move_to_the_relay_is_uploaded_at_any_rate(tmp
     assert refused(other.publish([bob.task()])) is Why.LIMITED
     assert line.publish([ada.task() for _ in range(4)]) == frames.Stored(3, len(ada.chain))
     assert refused(line.publish([ada.task()])) is Why.LIMITED
+    desk.store.close()
 
 
 # Reading

@@ -30,7 +30,7 @@ from transports.relay.server.registration import Registrar
 from transports.relay.server.relay import Relay
 from transports.relay.server.session import Session, State
 from transports.relay.server.settings import Settings
-from transports.relay.server.store import SqliteStore, backup
+from transports.relay.server.sqlite import SqliteStore, backup
 
 SOME_TIME: Final = 1_800_000_000_000
 """What a relay takes for the time, in milliseconds."""

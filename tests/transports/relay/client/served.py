@@ -17,7 +17,7 @@ from transports.base import Transport
 from transports.contract import Author, FarSide
 from transports.relay.address import solve
 from transports.relay.server.shell.serve import DATABASE
-from transports.relay.server.store import backup
+from transports.relay.server.sqlite import backup
 
 _FOUNDERS = count(1)
 _DIFFICULTY: Final = 4

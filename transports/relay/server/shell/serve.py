@@ -24,7 +24,7 @@ from transports.relay.server.settings import Settings
 from transports.relay.server.shell.app import Shell
 from transports.relay.server.shell.doors import Sockets
 from transports.relay.server.shell.metrics import Metrics
-from transports.relay.server.store import SqliteStore
+from transports.relay.server.sqlite import SqliteStore
 
 DATABASE: Final = "relay.db"
 SWITCH_SECONDS: Final = 0.001
@@ -32,6 +32,9 @@ SWITCH_SECONDS: Final = 0.001
 
 TICK_SECONDS: Final = 0.5
 EXPIRE_SECONDS: Final = 3600.0
+LINGER_SECONDS: Final = 1.0
+"""How long the rest of a request is read that was answered before it had arrived."""
+
 TLS_SECONDS: Final = 10.0
 BACKLOG: Final = 1024
 
@@ -150,6 +153,7 @@ async def _serve(
         shell.app(metrics=place.metrics is None),
         access_log=None,
         keepalive_timeout=15,
+        lingering_time=LINGER_SECONDS,
         auto_decompress=False,  # a small body may unpack to one that fills the memory
         handle_signals=False,
     )
