@@ -160,6 +160,18 @@ def test_a_push_by_somebody_else_in_between_costs_nothing(made: World) -> None:
     assert all(isinstance(entry, Stub) for entry in far(ada))
 
 
+def test_it_can_be_turned_off(made: World) -> None:
+    ada, bob = over_git(made, "ada", "bob")
+    ada.send("human:bob", "Ripe?")
+    exchange(ada, bob)
+    ada.directory.config_file.write_text('[pruning]\nafter_days = "off"\n')
+    again = made.open(ada.directory.root, ada.clock)  # the file is read once
+    again.transport = ada.transport
+    later(25, again)
+    again.sync()
+    assert all(isinstance(entry, Op) for entry in far(again))
+
+
 def far_without_refresh(machine: Machine) -> list[bytes]:
     return [line.raw for line in machine.transport.lane(machine.me) if b'"sealed"' in line.raw]
 

@@ -67,6 +67,11 @@ def test_a_quota_may_be_off(tmp_path: Path) -> None:
     assert found.quotas == Quotas(mail=None, shared=None)
 
 
+def test_mail_is_pruned_after_a_week_or_when_its_owner_says_or_never(tmp_path: Path) -> None:
+    texts = ("", "[pruning]\nafter_days = 30\n", '[pruning]\nafter_days = "off"\n')
+    assert [read(tmp_path, text).prune_after_days for text in texts] == [7, 30, None]
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [
