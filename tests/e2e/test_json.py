@@ -253,6 +253,7 @@ def test_documents_of_a_team(run: Run, orchard: Town, ada: Person, bob: Person) 
     assert run(ada, "team", "revoke", bob.replica, "--reason", "left") == changed
     (gone,) = run(ada, "team", "roster")["revoked"]
     assert gone == {"replica": bob.replica, "handle": "bob", "reason": "left", "by": ada.replica}
+    assert run(ada, "team", "compact").keys() == {"ops", "saved", "waitingFor"}
     assert run(ada, "problems") == {"problems": []}
     assert run(ada, "resume") == {"resumed": "signing", "wasPaused": False}
 
