@@ -8,6 +8,12 @@ from typing import Any, TypeVar
 _Result = TypeVar("_Result")
 
 
+async def _settled() -> None:
+    """Let sockets that were closed be closed: the loop does that in turns of its own."""
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+
 class LoopThread:
     """Runs coroutines for whoever waits for them. It ends with `close`, or with the process."""
 
@@ -27,6 +33,7 @@ class LoopThread:
 
     def close(self) -> None:
         """Stop, and end the thread."""
+        self.run(_settled())
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
         self.loop.close()
