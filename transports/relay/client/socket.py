@@ -343,6 +343,7 @@ def _no_redirects() -> aiohttp.TraceConfig:
     """Be led nowhere: the address was allowed for what it is, and the proof of who connects names it."""
 
     async def refuse(_session: object, _context: object, params: aiohttp.TraceRequestRedirectParams) -> None:
+        params.response.close()
         raise aiohttp.TooManyRedirects(params.response.request_info, (params.response,))
 
     config = aiohttp.TraceConfig()
