@@ -1,0 +1,1 @@
+"""How fast transports are, measured by throw-away replicas that sign real ops."""
