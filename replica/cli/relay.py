@@ -9,6 +9,7 @@ import click
 
 from replica.cli.context import Cli, group, pass_cli
 from replica.cli.failures import Failure
+from replica.cli.relay_bench import bench
 
 if TYPE_CHECKING:
     from transports.relay.server.shell.serve import Address
@@ -20,6 +21,9 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @group("relay")
 def relay() -> None:
     """Run a relay: a server that keeps teams' ops and passes them on. It reads no mail."""
+
+
+relay.add_command(bench)
 
 
 @relay.command("serve")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from random import Random
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Final
 
 import aiohttp
@@ -68,6 +68,8 @@ class Outcome:
     to_answer: list[float] = field(default_factory=list)
     unannounced: int = 0
     """Frames that only said that there is news."""
+    cpu: float = 0.0
+    """Seconds of the processor that the load took meanwhile."""
     late: float = 0.0
     """By how much the load fell behind its own rate at most."""
 
@@ -117,11 +119,12 @@ class _Process:
             reading = [asyncio.create_task(self._read(client)) for client in self._clients]
             self._parent.send("ready")
             await asyncio.to_thread(self._parent.recv)
-            start = perf_counter()
+            start, cpu = perf_counter(), process_time()
             self._last_answer = start
             await (self._at_a_rate(start) if load.rate else self._all_at_once())
             await self._drained()
             self._outcome.seconds = self._last_answer - start
+            self._outcome.cpu = process_time() - cpu
             self._parent.send(self._outcome)
             for task in reading:
                 task.cancel()

@@ -73,6 +73,8 @@ class Loaded:
     """Bytes the relay took at most."""
     cpu: float
     """The relay's share of one processor while it was loaded."""
+    load_cpu: float
+    """The same of whoever loads it."""
     late: float
     """By how many seconds the load fell behind at most: what it could not do itself."""
 
@@ -134,18 +136,19 @@ def _loaded(size: Size, directory: Path, say: Say) -> Loaded:
         to_answer=Delays.of([*chain.from_iterable(each.to_answer for each in outcomes)]),
         memory=memory,
         cpu=cpu / spent,
+        load_cpu=sum(each.cpu for each in outcomes) / spent,
         late=max(each.late for each in outcomes),
     )
 
 
 def _capacity(size: Size, folder: Path, say: Say) -> Capacity:
     """The relay and the bare server with the same people, who publish as much."""
-    teams = max(1, min(size.teams, 50))
+    people, teams = max(1, size.replicas // size.teams), max(1, min(size.teams, 10))
     found: list[tuple[float, float]] = []
     for name, serve in (("relay", relay), ("bare", bare)):
         say(f"as fast as possible: {'the relay' if serve is relay else 'a server that only does what it must'}")
         with serve(folder / name) as served:
-            load = Load(served.url, teams, 2, size.ops, bare=serve is bare)
+            load = Load(served.url, teams, people, size.ops, bare=serve is bare)
             outcomes, _, cpu = _run([load], served, lambda: None)
         (outcome,) = outcomes
         found.append((outcome.stored / outcome.seconds if outcome.seconds else 0.0, cpu / max(1, outcome.stored)))
