@@ -7,6 +7,7 @@ from crypto.canonical import JsonValue
 from replica.cli.connection import new_link, remembered_link, sync_pass
 from replica.cli.context import Cli, group, pass_cli
 from replica.cli.text import counted, listing, moment
+from replica.cli.transport_bench import bench
 from replica.cli.ways import Ways
 from replica.moving import arriving, carry, is_relay, settle
 from replica.node import Node
@@ -22,6 +23,9 @@ _ROLES = {Role.MAIN: "main", Role.OTHER: "other", Role.FORMER: "former main"}
 @group("transport")
 def transport() -> None:
     """See, add and remove the places where this machine meets its team."""
+
+
+transport.add_command(bench)
 
 
 @transport.command("add")

@@ -264,4 +264,3 @@ class _Process:
             if outcome.unannounced:
                 until = min(until, perf_counter() + 1.0)  # what such a frame stands for is not waited for
             await asyncio.sleep(0.02)
-

@@ -146,12 +146,16 @@ def _capacity(size: Size, folder: Path, say: Say) -> Capacity:
     people, teams = max(1, size.replicas // size.teams), max(1, min(size.teams, 10))
     found: list[tuple[float, float]] = []
     for name, serve in (("relay", relay), ("bare", bare)):
-        say(f"as fast as possible: {'the relay' if serve is relay else 'a server that only does what it must'}")
+        say(
+            f"as fast as possible: {'the relay' if serve is relay else 'a server that only does what it must'}"
+        )
         with serve(folder / name) as served:
             load = Load(served.url, teams, people, size.ops, bare=serve is bare)
             outcomes, _, cpu = _run([load], served, lambda: None)
         (outcome,) = outcomes
-        found.append((outcome.stored / outcome.seconds if outcome.seconds else 0.0, cpu / max(1, outcome.stored)))
+        found.append(
+            (outcome.stored / outcome.seconds if outcome.seconds else 0.0, cpu / max(1, outcome.stored))
+        )
     (of_relay, relay_cpu), (of_bare, bare_cpu) = found
     return Capacity(of_relay, relay_cpu, of_bare, bare_cpu)
 
@@ -166,7 +170,9 @@ def _parts(url: str, teams: int, people: int, ops: int, rate: float, processes: 
     ]
 
 
-def _run(loads: Sequence[Load], served: Served, begun: Callable[[], None]) -> tuple[list[Outcome], float, float]:
+def _run(
+    loads: Sequence[Load], served: Served, begun: Callable[[], None]
+) -> tuple[list[Outcome], float, float]:
     """Let processes load a server; return what they saw, how long it took and what the server used meanwhile."""
     with ExitStack() as ending:
         pipes = []
