@@ -11,7 +11,7 @@ from dataclasses import replace
 from core.engine import Engine
 from core.errors import DmpError
 from core.message import Message, State, Via
-from core.store.messages import message_by_id
+from core.store.messages import answer_to, message_by_id
 from core.timestamp import timestamp
 from crypto.canonical import JsonValue, decode, parse
 from crypto.encoding import b64u
@@ -66,6 +66,8 @@ def _due(node: Node, team: Team) -> Iterator[tuple[Message, str, Via, str]]:
             message = message_by_id(db, message_id)
             if message is None or to == message.origin or to in remote.readers_of(db, message_id):
                 continue
+            if answer_to(db, message_id) is not None:
+                continue  # a question that has its answer asks nobody, and who came later would not hear of it
             if message.origin is not None or _may_leave(db, node.engine, message, node.me):
                 yield message, recipient, via, to
 

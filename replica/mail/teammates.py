@@ -12,7 +12,7 @@ from core.gate_data import is_close
 from core.message import Delivery, Message, Via
 from core.store import Store
 from core.store.deliveries import deliveries_of
-from core.store.messages import message_by_id
+from core.store.messages import answer_to, message_by_id
 from core.timestamp import timestamp
 from replica.addresses import SYSTEM_ADDRESS
 from replica.chain.clock import take_reading
@@ -154,9 +154,9 @@ class Teammates:
         taken = []
         for row in remote.waiting_for(db, work_item):
             message = message_by_id(db, row.message)
-            if message is not None and not any(
-                each.recipient == work_item for each in deliveries_of(db, row.message)
-            ):
+            if message is None or answer_to(db, row.message) is not None:
+                continue  # a question that has its answer asks nobody
+            if all(each.recipient != work_item for each in deliveries_of(db, row.message)):
                 remote.remove(db, row)
                 taken.append((message, Via(row.via)))
         return taken

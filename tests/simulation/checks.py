@@ -44,11 +44,13 @@ def _one_roster(ended: Ended) -> None:
 
 
 def _roster(ended: Ended, machine: SimMachine) -> View:
-    """The roster of a machine, without strangers who wait: their lanes may be gone before all have seen them."""
+    """The roster of a machine, without strangers who wait: their lanes may be gone before all have seen them.
+
+    A stranger is also who claims the name of a machine with another key than its own.
+    """
     team = machine.node.team
     assert team is not None
-    known = {each.me for each in ended.stage.machines}
-    return replace(team.view, pending=tuple(each for each in team.view.pending if each in known))
+    return replace(team.view, pending=tuple(each for each in team.view.pending if each in ended.lanes))
 
 
 def shared(machine: SimMachine) -> dict[str, list[object]]:

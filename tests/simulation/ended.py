@@ -45,10 +45,16 @@ class Ended:
         return {each.me: each.identity for each in self.stage.machines} | self.stage.thieves
 
     def counts(self, entry: Entry) -> bool:
-        """Whether no cut and no fork touches an op, and its publisher is honest."""
+        """Whether no cut and no fork touches an op, and its publisher is honest and does more than read along.
+
+        A member reads along from when an admin admits it anew, as where a fork undid how it came in: what it sent
+        before that counts for nobody who had not read it yet.
+        """
+        publisher = self.view.members.get(entry.replica)
         return (
             entry.replica not in self.stage.dishonest
             and entry.replica not in self.forked
+            and (publisher is None or not publisher.observer)
             and self.view.standing(entry.replica, entry.seq)
         )
 

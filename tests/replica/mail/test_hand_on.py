@@ -102,6 +102,22 @@ def test_what_a_machine_was_sent_before_its_session_began_is_taken_over_at_once(
     assert held(cy) == ["to both"]
 
 
+@pytest.mark.parametrize("sent_already", [False, True])
+def test_a_question_that_was_closed_is_given_to_no_session(team: list[Machine], sent_already: bool) -> None:
+    """Neither to one that begins where it was asked, nor to one that begins elsewhere."""
+    ada, bob, cy = team
+    asked = to_task(ada, kind="question")
+    if sent_already:
+        exchange(ada, bob)
+    ada.node.engine.close(asked.id, "no need any more")
+    begin(ada)
+    begin(cy)
+    exchange(cy, ada, bob, cy)
+    assert (held(ada), held(cy)) == ([], [])
+    assert cy.node.engine.message(asked.id) is None
+    assert {each.state for each in bob.node.engine.deliveries(asked.id)} == {State.ANSWERED}
+
+
 def test_a_home_lets_go_of_what_was_given_elsewhere(team: list[Machine]) -> None:
     ada, bob, cy = team
     sent = to_task(ada)
