@@ -9,7 +9,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final, Protocol
+from functools import partial
+from typing import Final, Protocol, TypeVar
 
 from crypto.chain import Head
 from transports.relay import frames
@@ -18,8 +19,8 @@ from transports.relay.server.limits import Bucket, Windows
 from transports.relay.server.publication import Examined, PublicationError, examine
 from transports.relay.server.session import Session, State
 from transports.relay.server.settings import MINUTE_MS, Settings
-from transports.relay.server.store import Append, Change, Read, Store
-from transports.relay.server.team import Team, load, seen
+from transports.relay.server.store import Append, Change, Read, Store, StoredTeam
+from transports.relay.server.team import Folded, Team, load, seen
 
 BATCH_OPS: Final = 2_000
 """Ops that are written in one transaction, about."""
@@ -33,9 +34,22 @@ IDLE_MS: Final = 10 * MINUTE_MS
 
 EXPIRE_OPS: Final = 500
 
+T = TypeVar("T")
+
 
 class UnknownTeamError(Exception):
     """No such team is registered here."""
+
+
+class Fold(Protocol):
+    """Calls `then` with what `work` returns. `work` may run in any thread, one of a team at a time."""
+
+    def __call__(self, team: Team, work: Callable[[], T], then: Callable[[T], None], /) -> None: ...
+
+
+def fold_at_once(_team: Team, work: Callable[[], T], then: Callable[[T], None]) -> None:
+    """Fold where it is asked for."""
+    then(work())
 
 
 class Tally(Protocol):
@@ -131,6 +145,7 @@ class Relay:
         self.tally = tally
         self.teams: dict[str, Team] = {}
         self.sessions: set[Session] = set()
+        self.fold: Fold = fold_at_once
         self.has_work: Callable[[], None] = lambda: None
         """Called when something waits for `take`."""
         self._queue: deque[Publication | Acknowledgement] = deque()
@@ -144,13 +159,11 @@ class Relay:
         """Return a team, read from the store if need be. Raises UnknownTeamError."""
         team = self.teams.get(team_id)
         if team is None:
-            team = self.read_team(team_id)
-            self.teams.setdefault(team_id, team)
-        return self.teams[team_id]
+            team = self.teams[team_id] = self.read(self.store.load(team_id))
+        return team
 
-    def read_team(self, team_id: str) -> Team:
-        """Read a team from the store, in any thread. Raises UnknownTeamError."""
-        stored = self.store.load(team_id)
+    def read(self, stored: StoredTeam | None) -> Team:
+        """Make a team of what is stored of it, in any thread. Raises UnknownTeamError."""
         if stored is None:
             raise UnknownTeamError
         team = load(stored)
@@ -313,7 +326,8 @@ class Relay:
         """Tell the others of a team what was stored, and do what its roster ops say."""
         roster = [op for each in publications if each.found is not None for op in each.found.roster]
         if roster or any(each.found is not None and each.found.key_op for each in publications):
-            self._follow_roster(team, team.add(roster))
+            team.add(roster)
+            self._fold(team)
         rows = [
             (each.session.replica, Read(row.seq, row.to, row.line, row.stub))
             for each in publications
@@ -336,8 +350,21 @@ class Relay:
                 session.hint(text)
         self.tally("hints", "", len(team.sessions))
 
+    def _fold(self, team: Team) -> None:
+        if not team.folding:
+            team.folding = True
+            self.fold(team, team.fold, partial(self._folded, team))
+
+    def _folded(self, team: Team, folded: Folded) -> None:
+        team.folding = False
+        self._follow_roster(team, team.follow(folded))
+        if team.fresh:
+            self._fold(team)
+
     def _follow_roster(self, team: Team, revoked: set[str]) -> None:
         for session in [*team.sessions.values(), *team.others]:
+            if session.replica in team.lanes and not team.fresh:
+                session.expected = False  # what the roster says of it, it says now
             if session.state is not State.READY:
                 continue
             if team.is_revoked(session.replica):
@@ -357,9 +384,9 @@ class Relay:
     def tick(self) -> None:
         """Do what is due by now: call it once or twice a second."""
         now = self.now()
-        for session in [each for each in self.sessions if each.state is State.CHALLENGED]:
+        for session in [each for each in self.sessions if each.state in (State.CHALLENGED, State.JUDGED)]:
             if now - session.opened_ms >= self.settings.auth_ms:
-                session.end(Why.SLOW, f"no `auth` came within {self.settings.auth_ms // 1000} s")
+                session.end(Why.SLOW, f"nobody proved who they are within {self.settings.auth_ms // 1000} s")
         for team in list(self.teams.values()):
             if team.presence_due:
                 team.presence_due = False

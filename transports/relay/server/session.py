@@ -6,6 +6,7 @@ once it is there. `woken` is called whenever there is something to send or the c
 
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum, auto
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from crypto.chain import announced_key, is_signed, link_flaw
@@ -29,11 +30,15 @@ WAITING_REQUESTS: Final = 64
 WAITING_BYTES: Final = frames.FRAME_BYTES
 """Requests of one connection that wait for the disk, and their bytes, before no more are read from it."""
 
+ROSTER_OPS: Final = 10_000
+"""Roster ops of one team at most: a fold takes the longer the more there are."""
+
 
 class State(Enum):
     """How far a connection has come."""
 
     CHALLENGED = auto()
+    JUDGED = auto()
     READY = auto()
     ENDED = auto()
 
@@ -55,7 +60,8 @@ class Session:
         self.waiting = 0
         self.waiting_bytes = 0
         self._key: KeyBody | None = None
-        self._expected = False
+        self.expected = False
+        """Whether the roster lets it in once its key op is stored."""
         self._turn = 0
         self._nonce = b64u(relay.random(NONCE_BYTES))
         self._say(frames.Challenge(self._nonce))
@@ -64,12 +70,12 @@ class Session:
     def busy(self) -> bool:
         """Whether no more should be read from this client for now."""
         full = self.waiting >= WAITING_REQUESTS or self.waiting_bytes >= WAITING_BYTES
-        return self.state is not State.ENDED and (full or self.outbox.full)
+        return self.state is State.JUDGED or (self.state is not State.ENDED and (full or self.outbox.full))
 
     @property
     def is_member(self) -> bool:
         """Whether its replica is admitted, or will be by its key op."""
-        return self.team.is_member(self.replica) or (self._expected and self.replica not in self.team.lanes)
+        return self.expected or self.team.is_member(self.replica)
 
     @property
     def key(self) -> KeyBody:
@@ -167,7 +173,11 @@ class Session:
             )
         else:
             self.replica, self._key = replica, key
-            self._enter(lane, key)
+            if team.may_admit(replica, key):
+                self.state = State.JUDGED
+                self.relay.fold(team, partial(team.would_admit, replica, key), self._judged)
+            else:
+                self._enter(key)
 
     def _proves(self, sig: str, key: KeyBody) -> bool:
         try:
@@ -178,9 +188,13 @@ class Session:
             key.sign_key, auth_message(self.relay.settings.url, self.team.id, self._nonce), signature
         )
 
-    def _enter(self, lane: Lane | None, key: KeyBody) -> None:
+    def _judged(self, admitted: bool) -> None:
+        if self.state is State.JUDGED:
+            self.expected = admitted
+            self._enter(self.key)
+
+    def _enter(self, key: KeyBody) -> None:
         team, now = self.team, self.relay.now()
-        self._expected = lane is None and team.admits(self.replica, key)
         if not self.is_member:
             if not self.relay.may_wait(team, self.replica, self.source):
                 self.end(Why.LIMITED, "too many machines that wait to be admitted; try again in a minute")
@@ -214,6 +228,9 @@ class Session:
             )
             return
         fresh = [op for op in ops if _seq_of(op) > head]
+        if self.team.roster_ops + sum(1 for op in fresh if _type_of(op) == "roster") > ROSTER_OPS:
+            self._refuse(request, Why.LIMITED, f"a team has at most {ROSTER_OPS} roster ops here")
+            return
         counted, history = len(fresh), 0
         if fresh and self._may_be_history(lane):
             history = sum(1 for op in fresh if self._is_history(op))

@@ -1,9 +1,11 @@
 """One team as a relay knows it: its lanes, its roster, who is connected, and who may see what (wire 7.5-7.7).
 
 The roster is the fold that replicas use, but a relay's never pauses. A relay knows one key for an id, that of
-the first key op that was stored for it.
+the first key op that was stored for it. What was stored and what the roster comes to are apart, since a hostile
+team's roster may take long to fold, which nobody else is to wait for.
 """
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -45,9 +47,17 @@ class MovedIn:
     clock: tuple[int, int]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """What a roster comes to."""
+
+    view: View
+    moved_in: MovedIn | None
+
+
+@dataclass(slots=True, eq=False)
 class Team:
-    """A team that somebody is connected to."""
+    """A team that somebody is connected to. Its `roster` is for `fold` and `would_admit`, one at a time, alone."""
 
     id: str
     found: str
@@ -57,6 +67,17 @@ class Team:
     acks: dict[str, dict[str, int]]
     founding: tuple[str, int]
     """Replica and seq of the op that founded it."""
+    folded: Folded
+    """What the roster came to when it was last folded."""
+    admitted: set[tuple[str, str]] = field(default_factory=set)
+    """The replicas that some op admits, each with the fingerprint it names."""
+    roster_ops: int = 0
+    fresh: "deque[RosterOp | tuple[str, KeyBody]]" = field(default_factory=deque)
+    """Roster ops and keys that were stored and are not folded yet."""
+    folding: bool = False
+    """Whether the roster is to be folded."""
+    fold_seconds: float = 0.0
+    """How long the last fold took."""
     sessions: "dict[str, Session]" = field(default_factory=dict)
     others: "set[Session]" = field(default_factory=set)
     """Connections that are no member's: not known yet, or of machines that wait to be admitted."""
@@ -65,19 +86,18 @@ class Team:
     buckets: dict[str, Bucket] = field(default_factory=dict)
     history: dict[str, int] = field(default_factory=dict)
     """Ops of each replica that were let through as the upload of its history."""
-    moved_in: MovedIn | None = None
     presence_due: bool = False
     left_ms: int = 0
     """When the last connection ended."""
 
     @property
     def view(self) -> View:
-        """The roster now."""
-        return self.roster.view
+        """The roster, but for what is not folded yet."""
+        return self.folded.view
 
     @property
     def in_use(self) -> bool:
-        return bool(self.sessions or self.others or self.busy)
+        return bool(self.sessions or self.others or self.busy or self.folding)
 
     # Who somebody is
 
@@ -87,17 +107,13 @@ class Team:
     def is_revoked(self, replica: str) -> bool:
         return replica in self.view.revoked and not self.view.is_member(replica)
 
-    def admits(self, replica: str, key: KeyBody) -> bool:
-        """Whether an op that is here already lets this key in, once it is announced."""
-        named = any(
-            isinstance(op.body, Admit)
-            and op.body.replica == replica
-            and op.body.fingerprint == key.fingerprint
-            for op in self.roster.ops
-        )
-        if not named or replica in self.lanes:
-            return False
-        keys = {lane.replica: lane.key for lane in self.lanes.values()} | {replica: key}
+    def may_admit(self, replica: str, key: KeyBody) -> bool:
+        """Whether an op that is here says that it lets this key in, which has not been announced."""
+        return (replica, key.fingerprint) in self.admitted and replica not in self.lanes
+
+    def would_admit(self, replica: str, key: KeyBody) -> bool:
+        """Whether the roster lets this key in once it is announced. For any thread."""
+        keys = {lane.replica: lane.key for lane in list(self.lanes.values())} | {replica: key}
         return fold(self.found, self.roster.ops, keys, relay=True).is_member(replica)
 
     def open_invite(self, replica: str, key: KeyBody, now_ms: int) -> Invite | None:
@@ -122,7 +138,7 @@ class Team:
 
         While the op that moves it has not been uploaded yet, the time at which it was registered stands for it.
         """
-        moved = self.moved_in
+        moved = self.folded.moved_in
         if moved is None:
             return clock.ms < self.created_ms
         return seq < moved.seq if replica == moved.replica else clock.key < moved.clock
@@ -182,16 +198,35 @@ class Team:
         lane = self.lanes.get(replica)
         if lane is None:
             lane = self.lanes[replica] = Lane(replica, key)
-        self.roster.announce(replica, key)
+            self.fresh.append((replica, key))
         return lane
 
-    def add(self, ops: Iterable[RosterOp]) -> set[str]:
-        """Take in roster ops that were stored; return the replicas they revoke."""
-        before = set(self.view.revoked)
+    def add(self, ops: Iterable[RosterOp]) -> None:
+        """Take in roster ops that were stored."""
         for op in ops:
-            self.roster.add(op)
-        self.moved_in = _moved_in(self.roster)
-        return set(self.view.revoked) - before
+            self.fresh.append(op)
+            self.note(op)
+
+    def note(self, op: RosterOp) -> None:
+        """Count a roster op, and note whom it admits."""
+        self.roster_ops += 1
+        if isinstance(op.body, Admit):
+            self.admitted.add((op.body.replica, op.body.fingerprint))
+
+    def fold(self) -> Folded:
+        """Fold what is fresh into the roster, and return what it comes to. For any thread."""
+        while self.fresh:
+            match self.fresh.popleft():
+                case RosterOp() as op:
+                    self.roster.add(op)
+                case replica, key:
+                    self.roster.announce(replica, key)
+        return Folded(self.roster.view, _moved_in(self.roster))
+
+    def follow(self, folded: Folded) -> set[str]:
+        """Go by what the roster comes to; return the replicas that are revoked since."""
+        before, self.folded = self.folded, folded
+        return set(folded.view.revoked) - set(before.view.revoked)
 
 
 def load(stored: StoredTeam) -> Team:
@@ -206,10 +241,11 @@ def load(stored: StoredTeam) -> Team:
     roster = GrowingRoster(stored.found, ops, claims, relay=True)
     founding = next(op for op in ops if op.hash == stored.found and isinstance(op.body, Found))
     acks = {reader: dict(through) for reader, through in stored.acks.items()}
-    team = Team(
-        stored.team, stored.found, stored.created_ms, roster, lanes, acks, (founding.replica, founding.seq)
-    )
-    team.moved_in = _moved_in(roster)
+    folded = Folded(roster.view, _moved_in(roster))
+    place = founding.replica, founding.seq
+    team = Team(stored.team, stored.found, stored.created_ms, roster, lanes, acks, place, folded)
+    for op in ops:
+        team.note(op)
     return team
 
 

@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 import structlog
@@ -16,6 +17,7 @@ from transports.relay.server.registration import BODY_BYTES, Answer, Registrar, 
 from transports.relay.server.relay import Relay, UnknownTeamError
 from transports.relay.server.session import Session, State
 from transports.relay.server.shell.doors import Doors, TurnedAwayError, source_of
+from transports.relay.server.shell.folds import SMALL_OPS, Folds
 from transports.relay.server.shell.metrics import Metrics
 from transports.relay.server.shell.pipeline import Pipeline
 from transports.relay.server.shell.speaker import Speaker
@@ -30,6 +32,12 @@ CLOSE_SECONDS: Final = 2.0
 REGISTERING: Final = 16
 REGISTERING_PER_SOURCE: Final = 2
 """Requests to register that are read at once, in all and from one source; each may be some megabytes."""
+
+LOAD_SECONDS: Final = 5.0
+"""How long a connection waits until a team is read into memory."""
+
+LARGE_OPS: Final = 1_000
+"""A roster with more ops is read apart from smaller ones."""
 
 _TEAM = re.compile(r"[0-9a-f]{32}")
 
@@ -60,6 +68,8 @@ class Shell:
         self._registering = Counter[str]()
         self._one_registration = threading.Lock()
         self._open: set[asyncio.Task[None]] = set()
+        self._loading: dict[str, asyncio.Task[Team]] = {}
+        self._folds = relay.fold = Folds()
         self.closing = False
         self.spoke: Callable[[web.Request], None] = lambda _: None
         """Told of each request as it begins."""
@@ -187,10 +197,29 @@ class Shell:
         if not _TEAM.fullmatch(team_id):
             raise UnknownTeamError
         team = self.relay.teams.get(team_id)
-        if team is None:
-            team = await asyncio.to_thread(self.relay.read_team, team_id)
-            team = self.relay.teams.setdefault(team_id, team)
-        return team
+        if team is not None:
+            return team
+        loading = self._loading.get(team_id)
+        if loading is None:
+            loading = self._loading[team_id] = asyncio.create_task(self._load(team_id))
+            loading.add_done_callback(lambda _: self._loading.pop(team_id))
+        try:
+            async with asyncio.timeout(LOAD_SECONDS):
+                await asyncio.wait([loading])
+        except TimeoutError:
+            raise TurnedAwayError(503) from None
+        return loading.result()
+
+    async def _load(self, team_id: str) -> Team:
+        """Read a team and fold its roster, which may take long."""
+        stored = await asyncio.to_thread(self.relay.store.load, team_id)
+        ops = 0 if stored is None else sum(len(each.roster) for each in stored.lanes)
+        if ops <= SMALL_OPS:
+            team = self.relay.read(stored)
+        else:
+            team, took = await self._folds.apart(partial(self.relay.read, stored), is_long=ops > LARGE_OPS)
+            team.fold_seconds = took
+        return self.relay.teams.setdefault(team_id, team)
 
     async def _converse(
         self,
