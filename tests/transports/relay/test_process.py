@@ -20,7 +20,7 @@ from websockets.sync.client import connect
 from crypto.op import to_line
 from tests.transports.relay.people import Person, body_of, found
 from tests.transports.relay.process import Served, Wire, entered, served
-from transports.relay.server.shell.doors import PROVING_PER_SOURCE
+from transports.relay.server.shell.doors import PROVING_PER_SOURCE, UNPROVEN_BYTES
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,8 @@ BAD_FRAMES: list[tuple[str | bytes, str]] = [
     ('{"t":"auth","replica":"../../x","sig":""}', "invalid"),
     ('{"t":"auth","replica":"eve-00000009","sig":"AAAA"}', "unknown"),
     (b"\x00\x01", "invalid"),
-    ("[" * 100_000, "invalid"),
+    ("[" * 50_000, "invalid"),
+    ('{"t":"later","x":"' + "x" * UNPROVEN_BYTES + '"}', "limited"),
 ]
 
 

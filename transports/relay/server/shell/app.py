@@ -16,7 +16,7 @@ from transports.relay.frames import FRAME_BYTES, Why
 from transports.relay.server.registration import BODY_BYTES, Answer, Registrar, Status
 from transports.relay.server.relay import Relay, UnknownTeamError
 from transports.relay.server.session import Session, State
-from transports.relay.server.shell.doors import Doors, TurnedAwayError, source_of
+from transports.relay.server.shell.doors import UNPROVEN_BYTES, Doors, Narrow, TurnedAwayError, source_of
 from transports.relay.server.shell.folds import SMALL_OPS, Folds
 from transports.relay.server.shell.metrics import Metrics
 from transports.relay.server.shell.pipeline import Pipeline
@@ -235,6 +235,8 @@ class Shell:
             return
         speaker = Speaker(ws, transport, self.relay.settings.unread_ms / 1000)
         session = self.relay.connect(team.id, source, speaker.woken)
+        much = f"more than {UNPROVEN_BYTES // 1024} KiB came before `ready`"
+        narrow = Narrow(transport, lambda: session.end(Why.LIMITED, much))
         sending = asyncio.create_task(self._send(speaker, session, transport))
         self._open.add(sending)
         sending.add_done_callback(self._open.discard)
@@ -245,6 +247,7 @@ class Shell:
                 else:
                     session.end(Why.INVALID, "frames are text")
                 if session.state is State.READY:
+                    narrow.widen()
                     give_back()
                 while session.busy or (self.closing and session.state is not State.ENDED):
                     speaker.room.clear()

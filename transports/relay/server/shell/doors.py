@@ -2,7 +2,7 @@
 
 A socket that sends no request, and one that sends it slowly, is closed after a while; so is the oldest of too
 many. A WebSocket waits for its turn to prove itself, so that neither one source nor all together hold more
-than so many at once; how long a turn takes is for the relay to say.
+than so many at once, and says little until then; how long a turn takes is for the relay to say.
 """
 
 import asyncio
@@ -24,6 +24,9 @@ PROVING_PER_SOURCE: Final = 16
 WAITING_PER_SOURCE: Final = 1_000
 WAIT_SECONDS: Final = 10.0
 """WebSockets of one source that wait for their turn to prove themselves, and how long they do."""
+
+UNPROVEN_BYTES: Final = 64 * 1024
+"""What a WebSocket may send before it has proved who it is."""
 
 _NETWORK_BITS: Final = 64
 
@@ -77,6 +80,43 @@ class Sockets:
         if handler in self._silent:
             del self._silent[handler]
             handler.force_close()
+
+
+class Narrow(asyncio.Protocol):
+    """Stands before a socket's protocol and lets so many bytes through; `over` is called when more come."""
+
+    def __init__(self, transport: asyncio.Transport, over: Callable[[], None]) -> None:
+        self._transport = transport
+        self._over = over
+        self._left = UNPROVEN_BYTES
+        inner = transport.get_protocol()
+        assert isinstance(inner, asyncio.Protocol)
+        self._inner = inner
+        transport.set_protocol(self)
+
+    def widen(self) -> None:
+        """Stand aside."""
+        if self._transport.get_protocol() is self:
+            self._transport.set_protocol(self._inner)
+
+    def data_received(self, data: bytes) -> None:
+        self._left -= len(data)
+        if self._left >= 0:
+            self._inner.data_received(data)
+        else:
+            self._over()
+
+    def eof_received(self) -> bool | None:
+        return self._inner.eof_received()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._inner.connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._inner.resume_writing()
 
 
 class Doors:
