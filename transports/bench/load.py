@@ -7,8 +7,9 @@ publishes at a rate, or as fast as answers come, and notes when each op was in a
 import asyncio
 import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from multiprocessing.connection import Connection
 from random import Random
 from time import perf_counter, process_time
@@ -194,21 +195,25 @@ class _Process:
 
     async def _at_a_rate(self, start: float) -> None:
         """Publish op after op when each is due, whatever became of those before."""
-        rate, sent = self._load.rate, 0
-        order = [each for each in self._clients if each.ready]
-        Random(self._load.seed).shuffle(order)
-        while sent < self._load.ops:
-            due = min(self._load.ops, int((perf_counter() - start) * rate) + 1)
+        rate, ops, sent = self._load.rate, self._load.ops, 0
+        turns = self._turns()
+        while sent < ops:
+            due = min(ops, int((perf_counter() - start) * rate) + 1)
             if due <= sent:
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
             self._outcome.late = max(self._outcome.late, perf_counter() - start - sent / rate)
-            while sent < due:
-                client = order[sent % len(order)]
-                if client.ready:
-                    await self._publish(client)
-                sent += 1
+            for client in islice(turns, due - sent):
+                await self._publish(client)
+            sent = due
             await asyncio.sleep(0)
+
+    def _turns(self) -> Iterator[_Client]:
+        """Everybody's turns, in one order again and again, until all is published."""
+        order = [*self._clients]
+        Random(self._load.seed).shuffle(order)
+        while order := [each for each in order if each.ready]:
+            yield from order
 
     async def _all_at_once(self) -> None:
         """Let each replica have a few requests under way; `_read` goes on from there."""
