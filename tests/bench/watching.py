@@ -66,8 +66,9 @@ def main() -> None:
 def _tell(over: str, spent: list[float], target: float) -> None:
     spent = [each * 1000 for each in spent]
     print(
-        f"watching: mail between two idle replicas over {over} takes {median(spent):.1f} ms at the median and "
-        f"{max(spent):.1f} ms at most, of {len(spent)} (target {target * 1000:.0f} ms at the median)"
+        f"watching: mail between two idle replicas over {over} takes {median(spent):.1f} ms at the median, "
+        f"{min(spent):.1f} ms at least and {max(spent):.1f} ms at most, of {len(spent)} "
+        f"(target {target * 1000:.0f} ms at the median)"
     )
 
 

@@ -7,7 +7,7 @@ publishes at a rate, or as fast as answers come, and notes when each op was in a
 import asyncio
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from multiprocessing.connection import Connection
@@ -83,9 +83,8 @@ class LoadError(Exception):
 class _Client:
     """One connected replica, and the frames it will publish."""
 
-    author: Author
     ws: aiohttp.ClientWebSocketResponse
-    ready: deque[tuple[str, str]] = field(default_factory=deque)
+    ready: deque[tuple[str, str]]
     """Of each publication the clock of its op, and the frame."""
 
 
@@ -106,35 +105,55 @@ class _Process:
         self._outcome = Outcome()
         self._sent: dict[str, float] = {}
         self._clients: list[_Client] = []
-        self._go_on = asyncio.Event()
+        self._reading: list[asyncio.Task[None]] = []
         self._last_answer = 0.0
 
     async def run(self) -> None:
         load = self._load
         teams = [found(load.size) for _ in range(load.teams)]
-        connector = aiohttp.TCPConnector(limit=0)
-        async with aiohttp.ClientSession(connector=connector) as http:
-            for team in teams:
-                await self._enter(http, team)
-            self._sign(teams)
-            reading = [asyncio.create_task(self._read(client)) for client in self._clients]
-            self._parent.send("ready")
-            await asyncio.to_thread(self._parent.recv)
-            start, cpu = perf_counter(), process_time()
-            self._last_answer = start
-            await (self._at_a_rate(start) if load.rate else self._all_at_once())
-            await self._drained()
-            self._outcome.seconds = self._last_answer - start
-            self._outcome.cpu = process_time() - cpu
+        keys = {author.replica: author.announces() for team in teams for author in team.authors[1:]}
+        said = self._signed(teams)
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
+            try:
+                for team in teams:
+                    await self._enter(http, team, keys, said)
+                self._parent.send("ready")
+                await asyncio.to_thread(self._parent.recv)
+                start, cpu = perf_counter(), process_time()
+                self._last_answer = start
+                await (self._at_a_rate(start) if load.rate else self._all_at_once())
+                await self._drained()
+                self._outcome.seconds = self._last_answer - start
+                self._outcome.cpu = process_time() - cpu
+            finally:
+                for task in self._reading:
+                    task.cancel()
+                await asyncio.gather(*self._reading, return_exceptions=True)
             self._parent.send(self._outcome)
-            for task in reading:
-                task.cancel()
-            await asyncio.gather(*reading, return_exceptions=True)
-            await asyncio.gather(*(client.ws.close() for client in self._clients))
 
     # Before
 
-    async def _enter(self, http: aiohttp.ClientSession, team: Founding) -> None:
+    def _signed(self, teams: Sequence[Founding]) -> dict[str, deque[tuple[str, str]]]:
+        """Sign everything, mail to one teammate and as many ops for all: of each op its clock, and the frame."""
+        random = Random(self._load.seed)
+        people = [(author, team) for team in teams for author in team.authors]
+        said = {author.replica: deque[tuple[str, str]]() for author, _ in people}
+        for number in range(self._load.ops):
+            author, team = people[number % len(people)]
+            others = [each for each in team.authors if each is not author]
+            mail = others and (number // len(people)) % 2
+            line = author.writes_to(random.choice(others)) if mail else author.speaks()
+            frame = frames.write(frames.Publish(author.clock, frames.carried([line])))
+            said[author.replica].append((author.clock, frame))
+        return said
+
+    async def _enter(
+        self,
+        http: aiohttp.ClientSession,
+        team: Founding,
+        keys: Mapping[str, bytes],
+        said: Mapping[str, deque[tuple[str, str]]],
+    ) -> None:
         """Register a team and connect all of it."""
         if not self._load.bare:
             body = b'{"key":%b,"found":%b,"ops":[%b]}' % (team.key, team.found, b",".join(team.chain))
@@ -143,53 +162,37 @@ class _Process:
                     raise LoadError(f"the relay registers no team ({answer.status}: {await answer.text()})")
         turns = asyncio.Semaphore(CONNECTING)
 
-        async def connect(author: Author) -> _Client:
+        async def connect(author: Author) -> None:
             async with turns:
-                return await self._connect(http, team, author)
+                begun = [keys[author.replica]] if author.replica in keys else team.chain
+                client = _Client(await self._connect(http, team, author, begun), said[author.replica])
+            self._clients.append(client)
+            self._reading.append(asyncio.create_task(self._read(client)))
 
-        self._clients += await asyncio.gather(*map(connect, team.authors))
+        await asyncio.gather(*map(connect, team.authors))
 
-    async def _connect(self, http: aiohttp.ClientSession, team: Founding, author: Author) -> _Client:
+    async def _connect(
+        self, http: aiohttp.ClientSession, team: Founding, author: Author, begun: Sequence[bytes]
+    ) -> aiohttp.ClientWebSocketResponse:
+        """Connect somebody whose chain begins so, which is published."""
         url = self._load.url
-        ws = await http.ws_connect(
-            RelayAddress.parse(url).team(team.team), max_msg_size=0, autoping=True, compress=0
-        )
-        if self._load.bare:
-            begun = team.chain if author.seq else [author.announces()]
-            await ws.send_str(frames.write(frames.Publish("key", frames.carried(begun))))
-            await ws.receive_str()
-            return _Client(author, ws)
-        challenge = frames.parse(await ws.receive_str())
-        assert isinstance(challenge, frames.Challenge)
-        first = author.seq == 0
-        key = author.announces() if first else team.key
-        proof = author.proves(auth_message(url, team.team, challenge.nonce))
-        await ws.send_str(frames.write(frames.Auth(author.replica, proof, frames.Carried.line(key))))
-        greeted = frames.parse(await ws.receive_str())
-        if not isinstance(greeted, frames.Ready):
-            raise LoadError(f"the relay lets a replica not in: {greeted}")
-        if first:
-            await ws.send_str(frames.write(frames.Publish("key", frames.carried([key]))))
-            while True:
-                answer = frames.parse(await ws.receive_str())
-                if isinstance(answer, frames.Stored):
-                    break
-                if isinstance(answer, frames.Error | frames.Refused):
-                    raise LoadError(f"the relay takes no key op: {answer.reason}")
-        return _Client(author, ws)
-
-    def _sign(self, teams: Sequence[Founding]) -> None:
-        """Sign everything: mail to one teammate, and as many ops for all."""
-        random = Random(self._load.seed)
-        place = {id(author): team for team in teams for author in team.authors}
-        for number in range(self._load.ops):
-            client = self._clients[number % len(self._clients)]
-            author = client.author
-            others = [each for each in place[id(author)].authors if each is not author]
-            mail = others and (number // len(self._clients)) % 2
-            line = author.writes_to(random.choice(others)) if mail else author.speaks()
-            clock = author.clock
-            client.ready.append((clock, frames.write(frames.Publish(clock, frames.carried([line])))))
+        ws = await http.ws_connect(RelayAddress.parse(url).team(team.team), max_msg_size=0, compress=0)
+        if not self._load.bare:
+            challenge = frames.parse(await ws.receive_str())
+            assert isinstance(challenge, frames.Challenge)
+            proof = author.proves(auth_message(url, team.team, challenge.nonce))
+            auth = frames.Auth(author.replica, proof, frames.Carried.line(begun[0]))
+            await ws.send_str(frames.write(auth))
+            greeted = frames.parse(await ws.receive_str())
+            if not isinstance(greeted, frames.Ready):
+                raise LoadError(f"the relay does not let a replica in: {greeted}")
+        await ws.send_str(frames.write(frames.Publish("begun", frames.carried(begun))))
+        while True:
+            answer = frames.parse(await ws.receive_str())
+            if isinstance(answer, frames.Stored):
+                return ws
+            if isinstance(answer, frames.Error | frames.Refused):
+                raise LoadError(f"the relay does not take what a chain begins with: {answer.reason}")
 
     # Then
 
