@@ -88,6 +88,24 @@ relay.add_command(bench)
     help="Teams that may be registered.",
 )
 @click.option(
+    "--max-mib",
+    metavar="N",
+    type=click.IntRange(1),
+    default=51_200,
+    show_default=True,
+    envvar="DMP_RELAY_MAX_MIB",
+    help="What all teams together may store, in MiB.",
+)
+@click.option(
+    "--max-team-mib",
+    metavar="N",
+    type=click.IntRange(1),
+    default=2_048,
+    show_default=True,
+    envvar="DMP_RELAY_MAX_TEAM_MIB",
+    help="What one team may store, in MiB.",
+)
+@click.option(
     "--max-connections",
     metavar="N",
     type=click.IntRange(1),
@@ -117,6 +135,8 @@ def serve(
     token_file: Path | None,
     token_required: bool,
     max_teams: int,
+    max_mib: int,
+    max_team_mib: int,
     max_connections: int,
     log: str,
 ) -> int:
@@ -141,6 +161,8 @@ def serve(
         tokens=tokens,
         token_required=token_required,
         max_teams=max_teams,
+        max_bytes=max_mib * 1024**2,
+        max_team_bytes=max_team_mib * 1024**2,
     )
     place = Place(
         _directory(cli),

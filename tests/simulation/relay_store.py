@@ -90,6 +90,9 @@ class RelayStore:
             if low < row.seq <= high and row.to is not None and row.line is not None:
                 yield row.seq, row.hlc, row.to
 
+    def used(self, team: str | None = None) -> int:
+        return 0
+
     def expire(self, before_ms: int, limit: int) -> int:
         return 0
 

@@ -90,6 +90,8 @@ class Registrar:
         self._check_price(members, team, token)
         if self._store.teams() >= self._settings.max_teams:
             raise _Refusal(Status.FULL, "this relay holds as many teams as it may")
+        if self._store.used() + len(body) > self._settings.max_bytes:
+            raise _Refusal(Status.FULL, "this relay is full")
         append = _founders_chain(members, found)
         self._store.write([NewTeam(team, found.hash, self._now()), append], self._now())
         return Answer(Status.NEW, team)

@@ -34,6 +34,10 @@ IDLE_MS: Final = 10 * MINUTE_MS
 
 EXPIRE_OPS: Final = 500
 
+MIB: Final = 1024**2
+MEASURED_MS: Final = 10_000
+"""How often it is looked at, where there is no room, whether there is some by now."""
+
 T = TypeVar("T")
 
 
@@ -92,10 +96,13 @@ class Batch:
     acknowledgements: list[Acknowledgement] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     """What is written besides the publications."""
+    ops: int = 0
+    """How many its publications have."""
 
-    @property
-    def ops(self) -> int:
-        return sum(len(each.ops) for each in self.publications)
+    def add(self, publication: Publication) -> None:
+        """Let a publication be part of it."""
+        self.publications.append(publication)
+        self.ops += len(publication.ops)
 
     def examine(self) -> None:
         """Verify the publications, each on top of those of its lane before it. Touches nothing shared."""
@@ -150,6 +157,9 @@ class Relay:
         """Called when something waits for `take`."""
         self._queue: deque[Publication | Acknowledgement] = deque()
         self._later: list[Change] = []
+        self.used = store.used()
+        """The bytes that all ops take, or took before some were pruned."""
+        self._measured_ms = 0
         self._pending_team = Windows(settings.pending_per_team, MINUTE_MS)
         self._pending_source = Windows(settings.pending_per_source, MINUTE_MS)
 
@@ -183,6 +193,23 @@ class Relay:
         if replica not in team.lanes and len(team.view.pending) >= self.settings.max_pending:
             return False
         return self._pending_source.allow(source, now) and self._pending_team.allow(team.id, now)
+
+    def lack_of_room(self, team: Team, size: int, *, admin: bool) -> str:
+        """Why ops of so many bytes are not stored, empty where there is room for them."""
+        lack = self._lack_of_room(team, size, admin=admin)
+        if lack and self.now() - self._measured_ms >= MEASURED_MS:
+            self._measured_ms = self.now()
+            self.used, team.used = self.store.used(), self.store.used(team.id)
+            lack = self._lack_of_room(team, size, admin=admin)
+        return lack
+
+    def _lack_of_room(self, team: Team, size: int, *, admin: bool) -> str:
+        most = self.settings.max_team_bytes
+        if team.used + size > (most + most // 8 if admin else most):
+            return f"this team stores {most // MIB:,} MiB here, as much as it may"
+        if self.used + size > self.settings.max_bytes:
+            return "this relay is full"
+        return ""
 
     def wait_for(self, team: Team, replica: str, ops: int) -> int:
         """Count ops against a replica's share of the minute; return for how long they are too many, 0 if not."""
@@ -265,7 +292,7 @@ class Relay:
             if lane is not None:
                 each.known = self._known(team, replica, 0 if lane.head is None else lane.head.seq, each.ops)
             mine.add((team.id, replica))
-            batch.publications.append(each)
+            batch.add(each)
         self._queue.extendleft(reversed(waits))
         if batch.publications or batch.acknowledgements or batch.changes:
             return batch
@@ -316,6 +343,9 @@ class Relay:
             if lane is None:
                 lane = session.team.announce(session.replica, session.key)
             lane.head = found.head
+            size = sum(row.size for row in found.rows)
+            session.team.used += size
+            self.used += size
         self.tally("stored", "", len(found.rows))
         if found.repeated:
             self.tally("repeated", "", found.repeated)

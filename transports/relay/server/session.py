@@ -231,6 +231,11 @@ class Session:
         if self.team.roster_ops + sum(1 for op in fresh if _type_of(op) == "roster") > ROSTER_OPS:
             self._refuse(request, Why.LIMITED, f"a team has at most {ROSTER_OPS} roster ops here")
             return
+        if fresh and (
+            lack := self.relay.lack_of_room(self.team, size, admin=self.team.view.is_admin(self.replica))
+        ):
+            self._refuse(request, Why.LIMITED, f"{lack}; what its readers acknowledge makes room")
+            return
         counted, history = len(fresh), 0
         if fresh and self._may_be_history(lane):
             history = sum(1 for op in fresh if self._is_history(op))

@@ -8,6 +8,7 @@ from transports.relay.address import USUAL_DIFFICULTY
 MINUTE_MS: Final = 60_000
 HOUR_MS: Final = 60 * MINUTE_MS
 DAY_MS: Final = 24 * HOUR_MS
+GIB: Final = 1024**3
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,10 @@ class Settings:
     stamp_life_ms: int = 10 * MINUTE_MS
     """How far the time in a stamp may be from this relay's clock, before or after."""
     max_teams: int = 10_000
+    max_bytes: int = 50 * GIB
+    """What all teams together may store."""
+    max_team_bytes: int = 2 * GIB
+    """What one team may store; its admins may store an eighth more, so that they can still revoke somebody."""
     registrations_per_source: int = 20
     """Attempts to register that one source has in an hour."""
     ops_per_minute: int = 1_000

@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -10,6 +11,7 @@ from crypto.chain import Head
 from crypto.clock import Reading
 from transports.relay.server.store import (
     FIRST_TOO,
+    ROW_BYTES,
     Acks,
     Append,
     Change,
@@ -21,7 +23,8 @@ from transports.relay.server.store import (
     StoreError,
 )
 
-_SCHEMA: Final = """
+_SCHEMAS: Final = (
+    """
 CREATE TABLE teams (team TEXT PRIMARY KEY, found TEXT NOT NULL, created_ms INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE lanes (
     id INTEGER PRIMARY KEY, team TEXT NOT NULL REFERENCES teams, replica TEXT NOT NULL,
@@ -45,9 +48,19 @@ CREATE TABLE acks (
 ) WITHOUT ROWID;
 CREATE TABLE stamps (stamp TEXT PRIMARY KEY, until_ms INTEGER NOT NULL) WITHOUT ROWID;
 PRAGMA user_version = 1;
-"""
-
-_VERSION: Final = 1
+""",
+    f"""
+ALTER TABLE teams ADD COLUMN used INTEGER NOT NULL DEFAULT 0;
+UPDATE teams SET used = (
+    SELECT coalesce(sum(
+        {ROW_BYTES} + coalesce(length(CAST(line AS BLOB)), 0) + coalesce(length(CAST(stub AS BLOB)), 0)
+    ), 0)
+    FROM ops JOIN lanes ON lanes.id = lane WHERE lanes.team = teams.team
+);
+PRAGMA user_version = 2;
+""",
+)
+"""What makes each version of a store of the one before it."""
 
 
 def _connect(path: str | Path, *, synchronous: str = "FULL") -> sqlite3.Connection:
@@ -65,10 +78,10 @@ class SqliteStore:
         """Open or make it. Raises StoreError."""
         self._writer = _connect(path)
         version = self._writer.execute("PRAGMA user_version").fetchone()[0]
-        if version > _VERSION:
+        if version > len(_SCHEMAS):
             raise StoreError(f"{path} was made by a later version of dmp; update this one")
-        if version == 0:
-            self._writer.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
+        for schema in _SCHEMAS[version:]:
+            self._writer.executescript(f"BEGIN IMMEDIATE; {schema} COMMIT;")
         self._reader = _connect(path)
         self._writing = threading.Lock()
         self._reading = threading.RLock()
@@ -101,7 +114,7 @@ class SqliteStore:
     def load(self, team: str) -> StoredTeam | None:
         with self._reading:
             row = self._reader.execute(
-                "SELECT found, created_ms FROM teams WHERE team = ?", (team,)
+                "SELECT found, created_ms, used FROM teams WHERE team = ?", (team,)
             ).fetchone()
             if row is None:
                 return None
@@ -110,7 +123,7 @@ class SqliteStore:
                 "SELECT reader, publisher, through FROM acks WHERE team = ?", (team,)
             ):
                 acks.setdefault(reader, {})[publisher] = through
-            return StoredTeam(team, row[0], row[1], list(self._stored_lanes(team)), acks)
+            return StoredTeam(team, row[0], row[1], list(self._stored_lanes(team)), acks, row[2])
 
     def _stored_lanes(self, team: str) -> Iterator[StoredLane]:
         lanes = self._reader.execute("SELECT id, replica, seq, hash, hlc FROM lanes WHERE team = ?", (team,))
@@ -159,9 +172,16 @@ class SqliteStore:
             ).fetchall()
         return ((seq, hlc, tuple(recipients.split(" "))) for seq, hlc, recipients in rows)
 
+    def used(self, team: str | None = None) -> int:
+        of_all, of_one = "SELECT coalesce(sum(used), 0) FROM teams", "SELECT used FROM teams WHERE team = ?"
+        with self._reading:
+            found = self._reader.execute(of_all) if team is None else self._reader.execute(of_one, (team,))
+            return int((found.fetchone() or (0,))[0])
+
     # Writing
 
     def write(self, changes: Iterable[Change], now_ms: int) -> None:
+        grown = Counter[str]()
         with self._writing:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
@@ -169,10 +189,11 @@ class SqliteStore:
                     match change:
                         case NewTeam(team, found, created_ms):
                             self._writer.execute(
-                                "INSERT INTO teams VALUES (?, ?, ?)", (team, found, created_ms)
+                                "INSERT INTO teams VALUES (?, ?, ?, 0)",
+                                (team, found, created_ms),
                             )
                         case Append():
-                            self._append(change, now_ms)
+                            grown[change.team] += self._append(change, now_ms)
                         case Acks(team, reader, through):
                             self._writer.executemany(
                                 "INSERT INTO acks VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE "
@@ -180,8 +201,8 @@ class SqliteStore:
                                 [(team, reader, publisher, seq) for publisher, seq in through.items()],
                             )
                         case Prune(team, replica, seqs):
-                            lane = self._lane(team, replica)
-                            self._prune(lane, seqs)
+                            grown[team] -= self._prune(self._lane(team, replica), seqs)
+                self._grow(grown)
                 self._writer.execute("COMMIT")
             except BaseException:
                 self._lanes.clear()
@@ -189,7 +210,13 @@ class SqliteStore:
                     self._writer.execute("ROLLBACK")
                 raise
 
-    def _append(self, change: Append, now_ms: int) -> None:
+    def _grow(self, grown: Mapping[str, int]) -> None:
+        self._writer.executemany(
+            "UPDATE teams SET used = used + ? WHERE team = ?", [(size, team) for team, size in grown.items()]
+        )
+
+    def _append(self, change: Append, now_ms: int) -> int:
+        """Add rows; return how much more the team takes then."""
         last = change.rows[-1]
         lane = self._lane(change.team, change.replica)
         if lane is None:
@@ -222,28 +249,42 @@ class SqliteStore:
                 for row in change.rows
             ],
         )
-        for row in change.rows:
-            if row.presence is not None:
-                self._note_presence(lane, row.presence, row.seq)
+        return sum(row.size for row in change.rows) - sum(
+            self._note_presence(lane, row.presence, row.seq)
+            for row in change.rows
+            if row.presence is not None
+        )
 
-    def _note_presence(self, lane: int, what: str, seq: int) -> None:
-        """Make a stub of the news that this op is newer than; of a run the first op stays whole too."""
+    def _note_presence(self, lane: int, what: str, seq: int) -> int:
+        """Make a stub of the news that this op is newer than; of a run the first op stays whole too.
+
+        Return how much less is kept then.
+        """
         known = self._writer.execute(
             "SELECT first, latest FROM presence WHERE lane = ? AND what = ?", (lane, what)
         ).fetchone()
         if known is None:
             self._writer.execute("INSERT INTO presence VALUES (?, ?, ?, ?)", (lane, what, seq, seq))
-            return
+            return 0
         first, latest = known
         self._writer.execute("UPDATE presence SET latest = ? WHERE lane = ? AND what = ?", (seq, lane, what))
         if latest != first or not what.startswith(FIRST_TOO):
-            self._prune(lane, [latest])
+            return self._prune(lane, [latest])
+        return 0
 
-    def _prune(self, lane: int | None, seqs: Iterable[int]) -> None:
-        self._writer.executemany(
-            "UPDATE ops SET line = NULL WHERE lane = ? AND seq = ? AND stub IS NOT NULL",
-            [(lane, seq) for seq in seqs],
-        )
+    def _prune(self, lane: int | None, seqs: Iterable[int]) -> int:
+        """Let go of what has a stub; return how many bytes that was."""
+        freed = 0
+        for seq in seqs:
+            found = self._writer.execute(
+                "SELECT id, length(CAST(line AS BLOB)) FROM ops "
+                "WHERE lane = ? AND seq = ? AND stub IS NOT NULL AND line IS NOT NULL",
+                (lane, seq),
+            ).fetchone()
+            if found is not None:
+                self._writer.execute("UPDATE ops SET line = NULL WHERE id = ?", found[:1])
+                freed += found[1]
+        return freed
 
     def _lane(self, team: str, replica: str) -> int | None:
         known = self._lanes.get((team, replica))
@@ -261,11 +302,26 @@ class SqliteStore:
 
     def expire(self, before_ms: int, limit: int) -> int:
         with self._writing:
-            return self._writer.execute(
-                "UPDATE ops SET line = NULL WHERE id IN (SELECT id FROM ops WHERE stored_ms < ? "
-                "AND recipients IS NOT NULL AND line IS NOT NULL LIMIT ?)",
-                (before_ms, limit),
-            ).rowcount
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                old = self._writer.execute(
+                    "SELECT ops.id, lanes.team, length(CAST(line AS BLOB)) FROM ops JOIN lanes ON lanes.id = lane "
+                    "WHERE stored_ms < ? AND recipients IS NOT NULL AND line IS NOT NULL LIMIT ?",
+                    (before_ms, limit),
+                ).fetchall()
+                self._writer.executemany(
+                    "UPDATE ops SET line = NULL WHERE id = ?", [(id_,) for id_, _, _ in old]
+                )
+                freed = Counter[str]()
+                for _, team, size in old:
+                    freed[team] -= size
+                self._grow(freed)
+                self._writer.execute("COMMIT")
+            except BaseException:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+                raise
+            return len(old)
 
     def spend(self, stamp: str, until_ms: int, now_ms: int) -> bool:
         with self._writing:

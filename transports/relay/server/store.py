@@ -14,6 +14,9 @@ from crypto.chain import Head
 FIRST_TOO: Final = "run:"
 """How the presence keys begin of which the first op is kept whole as the latest is."""
 
+ROW_BYTES: Final = 300
+"""What keeping an op takes besides its texts, about."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -30,6 +33,11 @@ class Row:
     line: str | None
     stub: str | None
     presence: str | None = None
+
+    @property
+    def size(self) -> int:
+        """The bytes that keeping it takes, about."""
+        return ROW_BYTES + sum(len(text.encode()) for text in (self.line, self.stub) if text is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +108,8 @@ class StoredTeam:
     created_ms: int
     lanes: Sequence[StoredLane]
     acks: Mapping[str, Mapping[str, int]]
+    used: int = 0
+    """The bytes that its ops take."""
 
 
 class Store(Protocol):
@@ -113,6 +123,9 @@ class Store(Protocol):
 
     def teams(self) -> int:
         """Return how many teams are kept."""
+
+    def used(self, team: str | None = None) -> int:
+        """Return the bytes that the ops of a team take, or those of all teams."""
 
     def write(self, changes: Iterable[Change], now_ms: int) -> None:
         """Keep all of this, or none of it. It is on the disk when this returns."""

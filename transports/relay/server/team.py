@@ -86,6 +86,8 @@ class Team:
     buckets: dict[str, Bucket] = field(default_factory=dict)
     history: dict[str, int] = field(default_factory=dict)
     """Ops of each replica that were let through as the upload of its history."""
+    used: int = 0
+    """The bytes that its ops take, or took before some were pruned."""
     presence_due: bool = False
     left_ms: int = 0
     """When the last connection ended."""
@@ -243,7 +245,9 @@ def load(stored: StoredTeam) -> Team:
     acks = {reader: dict(through) for reader, through in stored.acks.items()}
     folded = Folded(roster.view, _moved_in(roster))
     place = founding.replica, founding.seq
-    team = Team(stored.team, stored.found, stored.created_ms, roster, lanes, acks, place, folded)
+    team = Team(
+        stored.team, stored.found, stored.created_ms, roster, lanes, acks, place, folded, used=stored.used
+    )
     for op in ops:
         team.note(op)
     return team

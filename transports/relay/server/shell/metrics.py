@@ -56,6 +56,7 @@ class Metrics:
                 ("members_connected", "Connections of members."),
                 ("teams", "Teams that are registered."),
                 ("teams_in_memory", "Teams that are in memory."),
+                ("stored_bytes", "What the ops of all teams take, without what is pruned."),
             )
         }
 
@@ -74,5 +75,6 @@ class Metrics:
         self._gauges["connections"].set(len(relay.sessions))
         self._gauges["members_connected"].set(sum(len(team.sessions) for team in relay.teams.values()))
         self._gauges["teams"].set(relay.store.teams())
+        self._gauges["stored_bytes"].set(relay.store.used())
         self._gauges["teams_in_memory"].set(len(relay.teams))
         return generate_latest(self._registry)
