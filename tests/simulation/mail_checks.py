@@ -191,7 +191,10 @@ def _was_no_home(ended: Ended, machine: SimMachine, recipient: str) -> bool:
 
 
 def rows_match(ended: Ended) -> None:
-    """The origin's row of a recipient shows the furthest state that a home has, or that all refused."""
+    """The origin's row of a recipient shows the furthest state that a home has, or that all refused.
+
+    But not of a home that once took the origin for out of the team, and so told it nothing of what it said then.
+    """
     members = {machine.me: machine for machine in ended.members}
     for origin in ended.members:
         for message in ended.messages[origin.me].values():
@@ -213,6 +216,7 @@ def _row_matches(
         for delivery in members[home].node.engine.deliveries(row.message)
         if delivery.recipient == row.recipient
         and home not in row.refused
+        and (home, origin.me) not in ended.stage.withheld
         and home in homes(origin.store.db, ended.view, row.recipient)
     ]
     if not states or row.recipient.startswith("task:"):
@@ -273,8 +277,11 @@ def nothing_said_is_unsaid(ended: Ended) -> None:
 
 
 def work_item_mail_is_somewhere(ended: Ended) -> None:
-    """Mail for a work item waits for its next session somewhere, or was given to one, or was refused (M3)."""
-    members = {machine.me for machine in ended.members}
+    """Mail for a work item waits for its next session somewhere, or was given to one, or was refused (M3).
+
+    A home that only reads along in the end is none: mail that went there alone is where mail of a leaver is.
+    """
+    members = {each.me for each in ended.members if not ended.view.members[each.me].observer}
     refused, given = _refused(ended), _given_by_others(ended)
     for op, payload in mail(ended):
         if not ended.counts(op) or op.replica not in members:
