@@ -4,10 +4,10 @@ Bytes are split at line feeds alone, and each line is read once, by the rules ev
 which lane and seq it claims. Nothing else of it is looked at: whether it verifies is the reader's to say.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from crypto.canonical import JsonError, decode, parse
+from crypto.canonical import JsonError, JsonValue, decode, parse
 from transports.base import LINE_BYTES, Line, PullReport, Skipped
 
 MAX_SEQ: Final = 2**53 - 1
@@ -19,6 +19,12 @@ class JunkError(ValueError):
 
 def seq_of(replica: str, raw: bytes) -> int:
     """Return the seq a line of this lane claims. Raises JunkError for a line that is none of the lane's."""
+    seq, _ = claims(replica, raw)
+    return seq
+
+
+def claims(replica: str, raw: bytes) -> tuple[int, Mapping[str, JsonValue]]:
+    """Return the seq a line of this lane claims, and all its members. Raises as `seq_of`."""
     if len(raw) > LINE_BYTES:
         raise JunkError("longer than 1 MiB")
     try:
@@ -32,7 +38,7 @@ def seq_of(replica: str, raw: bytes) -> int:
     seq = value.get("seq")
     if type(seq) is not int or not 0 <= seq <= MAX_SEQ:
         raise JunkError("has no seq that can be used")
-    return seq
+    return seq, value
 
 
 def lane_of(raw: bytes) -> str | None:

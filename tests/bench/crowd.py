@@ -2,13 +2,14 @@
 
 Real replicas in processes of their own, and real git on one bare repository. Each sends one message a second to
 one of the others, and syncs again and again, as `dmp sync --watch` does. Told at the end: how often a pass had to
-try, how long messages took to the branch and to their reader, and how many passes of each replica published.
-Whether everything arrived is told too; how fast is only recorded.
+begin again and to push, how long messages took to the branch and to their reader, how many passes of each replica
+published, and what all of it cost. Whether everything arrived is told too; how fast is only recorded.
 """
 
 import argparse
 import json
 import multiprocessing
+import os
 import subprocess
 import time
 from collections.abc import Sequence
@@ -47,9 +48,22 @@ class Figures:
     passes: int = 0
     attempts: int = 0
     most_attempts: int = 0
+    pushes: int = 0
+    most_pushes: int = 0
     gave_up: int = 0
+    cpu: float = 0.0
     to_branch: list[float] = field(default_factory=list)
     to_reader: list[float] = field(default_factory=list)
+
+
+class Counted(GitTransport):
+    """Counts the times it pushes."""
+
+    pushes = 0
+
+    def _push(self, commit: str) -> None:
+        self.pushes += 1
+        super()._push(commit)
 
 
 def handles(count: int) -> list[str]:
@@ -88,7 +102,7 @@ class _Sender:
     """One replica at work."""
 
     node: Node
-    transport: GitTransport
+    transport: Counted
     figures: Figures
     others: Sequence[str]
     random: Random
@@ -105,11 +119,16 @@ class _Sender:
         """Make one pass; whether it published everything that was sent before it."""
         figures = self.figures
         figures.passes += 1
+        before = self.transport.pushes
         try:
             report = SyncPass(self.node, self.transport, running=figures.passes == 1).run()
         except Behind:
             figures.gave_up += 1
             return False
+        finally:
+            pushes = self.transport.pushes - before
+            figures.pushes += pushes
+            figures.most_pushes = max(figures.most_pushes, pushes)
         figures.attempts += report.attempts
         figures.most_attempts = max(figures.most_attempts, report.attempts)
         figures.publishes += bool(report.published)
@@ -129,7 +148,7 @@ def work(
     random = Random(handle)
     figures = Figures(handle)
     with opened(root) as node:
-        transport = GitTransport(parse_remote(str(bare), Source.TYPED), root / "git" / "crowd")
+        transport = Counted(parse_remote(str(bare), Source.TYPED), root / "git" / "crowd")
         sender = _Sender(node, transport, figures, others, random)
         total = int(seconds / every)
         due = [start + every * (number + random.random()) for number in range(total)]
@@ -150,6 +169,7 @@ def work(
                     break
             transport.watch(min(_IDLE_SECONDS, max(0.01, due[0] - time.time() if due else _IDLE_SECONDS)))
         transport.close()
+    figures.cpu = sum(os.times()[:4])
     (root / "figures.json").write_text(json.dumps(asdict(figures)))
 
 
@@ -189,6 +209,7 @@ def main() -> None:
     parser.add_argument("--every", type=float, default=1)
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
+        os.environ["XDG_STATE_HOME"] = str(Path(folder) / "state")
         began = time.time()
         found = crowd(Path(folder), options.replicas, options.seconds, options.every)
         spent = time.time() - began
@@ -204,13 +225,14 @@ def main() -> None:
         f"{median(reader):.1f} s and {reader[-1]:.1f} s"
     )
     print(
-        f"crowd: {sum(each.passes for each in found)} passes, {sum(each.attempts for each in found)} tries, "
-        f"{max(each.most_attempts for each in found)} in one pass at most, "
-        f"{sum(each.gave_up for each in found)} passes given up"
+        f"crowd: {sum(each.passes for each in found)} passes, {sum(each.gave_up for each in found)} given up; of the "
+        f"others {sum(each.attempts for each in found)} beginnings, {max(each.most_attempts for each in found)} in "
+        f"one pass at most; {sum(each.pushes for each in found)} pushes, "
+        f"{max(each.most_pushes for each in found)} in one pass at most"
     )
     print(
         f"crowd: passes that published, per replica: {publishes[0]} at least, {median(publishes):.0f} at the "
-        f"median, {publishes[-1]} at most"
+        f"median, {publishes[-1]} at most; {sum(each.cpu for each in found):.0f} s of CPU"
     )
 
 

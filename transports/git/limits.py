@@ -48,6 +48,9 @@ class Limits:
     """What opening a segment counts for, however little is in it: thousands of tiny ones, in one folder that many
     lanes share, cost time and hardly any bytes."""
 
+    overtaken_bytes: int = 16 * 1024 * 1024
+    """What is read of others' segments to see whether a push may go on top of them (federation wire 6.14)."""
+
     strangers: int = 1000
     """Lanes the caller did not name that one pull looks at."""
 

@@ -70,7 +70,7 @@ class Scanner:
         self._replica = replica
         self._oid = oid
         self._data = data
-        self._known = known if known is not None and _begins_with(data, known) else None
+        self._known = known if known is not None and begins_with(data, known.oid, known.size) else None
         self._top = _NO_SEQ
         self._heads: list[bytes] | None = []
         self._notes: dict[str, Note] = {}
@@ -123,13 +123,13 @@ class Scanner:
         return seq
 
 
-def _begins_with(data: bytes, known: Scan) -> bool:
-    """Whether a segment begins with the bytes of the one that was scanned, all of which were whole lines."""
-    if not 0 < known.size <= len(data):
+def begins_with(data: bytes, oid: str, size: int) -> bool:
+    """Whether bytes begin with those of the blob `oid`, the first `size` of them or all, which must be some."""
+    if not 0 < size <= len(data):
         return False
-    blob = hashlib.sha1(b"blob %d\0" % known.size, usedforsecurity=False)
-    blob.update(memoryview(data)[: known.size])
-    return blob.hexdigest() == known.oid
+    blob = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    blob.update(memoryview(data)[:size])
+    return blob.hexdigest() == oid
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from crypto.keys import REPLICA_ID
 from transports.base import ACKS_BYTES, PASS_BYTES, Behind, Line, Pull, PullReport, Unreachable
@@ -22,12 +23,19 @@ from transports.git.far import DamagedError, FarSide
 from transports.git.index import SegmentIndex
 from transports.git.limits import Limits
 from transports.git.objects import Objects, UnreadableError, UnusableError
+from transports.git.overtaken import MustReadError, Overtaken
 from transports.git.pace import FAR_SECONDS, NEAR_SECONDS, Pace
 from transports.git.pull import Reading
 from transports.git.run import GitError
 from transports.git.turns import Turns
 from transports.pruning import Pruned
 from transports.remotes import DEFAULT_BRANCH, Remote, check_branch
+
+RACE_PUSHES: Final = 8
+"""How often one publish pushes while others are faster."""
+
+RACE_SECONDS: Final = 20.0
+"""How long one publish goes on after others were faster."""
 
 
 class GitTransport:
@@ -62,6 +70,7 @@ class GitTransport:
         self._ref = tip_ref(remote.url, check_branch(branch))
         self._seen: Snapshot | None = None
         self._is_damaged = False
+        self._is_news = False  # what was published went on top of what nobody has read yet
         directory = directory.absolute()  # git runs in a directory of its own
         with self._local_errors():
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -80,6 +89,7 @@ class GitTransport:
         self._turns.begin()
         with self._local_errors(), self._clone.locked():
             seen = self._fetch_readable()
+            self._is_news = False
             if self._seen is None or self._seen.tip != seen.tip:
                 if self._seen is not None:
                     self._turns.saw(seen.changed_since(self._seen))
@@ -108,18 +118,34 @@ class GitTransport:
                     yield Line(replica, raw)
 
     def publish(self, replica: str, lines: Sequence[bytes], *, acks: bytes | None = None) -> None:
-        """Push one commit on top of the fetched one.
+        """Push one commit on top of the fetched one, or of what others have pushed since where that may be.
 
-        Besides what it must, raises ValueError for lines that are no ops and an id that is no replica's.
+        Acknowledgements by themselves are not worth a race. Besides what it must, raises ValueError for lines
+        that are no ops and an id that is no replica's.
         """
         if not REPLICA_ID.fullmatch(replica):
             raise ValueError(f"not a replica id: {replica!r}")
         if not lines and acks is None:
             return
-        with self._local_errors(), self._clone.locked():
-            commit = Draft(self._snapshot(), self._clone.loose).commit(replica, lines, acks)
-            if commit is not None:
-                self._push(commit)
+        deadline = self._clock() + RACE_SECONDS
+        with self._local_errors():
+            read = top = self._snapshot()
+            for pushes in range(1, RACE_PUSHES + 1):
+                with self._clone.locked():
+                    if pushes > 1 or (lines and self._turns.is_crowded):  # then it has hardly stood still
+                        top = self._fetch_above(read, top, replica)
+                    commit = Draft(top, self._clone.loose).commit(replica, lines, acks)
+                    if commit is None:
+                        return
+                    try:
+                        self._push(commit)
+                        break
+                    except Behind:
+                        wait = self._turns.wait()
+                        if not lines or pushes == RACE_PUSHES or self._clock() + wait >= deadline:
+                            raise
+                self._rest(wait)
+            self._is_news = self._is_news or top.tip != read.tip
 
     def prune(self, replica: str, shorter: Mapping[bytes, bytes]) -> Pruned:
         """Push one commit with the shorter lines; the branch's history keeps the longer ones."""
@@ -133,6 +159,20 @@ class GitTransport:
         """What the clone takes, which has all of the branch and its history."""
         with self._local_errors():
             return self._clone.size()
+
+    def _fetch_above(self, read: Snapshot, last: Snapshot, replica: str) -> Snapshot:
+        """Fetch what won the race, if `replica` may publish on top of it. `last` is what was fetched last.
+
+        Raises Behind where it must be read first, and as refresh does.
+        """
+        self._turns.begin()
+        top = self._fetch()
+        self._turns.saw(top.changed_since(last))
+        try:
+            Overtaken(read, top, self._index).check(replica)
+        except MustReadError as error:
+            raise Behind(f"somebody else published to {self.url} first: {error}") from None
+        return top
 
     def _push(self, commit: str) -> None:
         try:
@@ -148,6 +188,8 @@ class GitTransport:
 
     def watch(self, timeout: float) -> bool:
         """Ask for the branch's commit now and then. A remote that does not answer has nothing new."""
+        if self._is_news:
+            return True
         deadline = self._clock() + timeout
         with self._local_errors():
             tip = self._snapshot().tip

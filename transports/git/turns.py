@@ -2,25 +2,26 @@
 
 A push is taken only on top of what was fetched before it, so of those who race, one wins and the others have
 worked for nothing. Waiting longer after each loss, as one does with a network that is busy, lets whoever has
-just won go on winning. Here everybody who has met a rival waits for about as long as a round of all the rivals
-takes, who lost for less than who won, and what was sent meanwhile goes out together. Nobody has to be asked:
-the branch shows who else publishes, and one's own pushes how long one takes. Where nobody is met nothing waits.
+just won go on winning. Here, while there is a crowd, who has won keeps out of the others' way for about as long as a
+round of all of them takes, and what is sent meanwhile goes out together; so few are left to race, and who has lost
+waits for a few pushes only. Nobody has to be asked: the branch shows who else publishes, and one's own pushes how
+long one takes. Where nobody is met nothing waits.
 """
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Final
 
-MEMORY_SECONDS: Final = 30.0
-"""How long somebody who published counts as a rival."""
+MEMORY_SECONDS: Final = 60.0
+"""How long somebody who published counts as a rival, and a lost race as a sign of a crowd."""
 
-ABREAST: Final = 1.5
-"""How many try at one time where nobody has lost yet: with fewer the branch would stand idle between them."""
+ABREAST: Final = 1.1
+"""How much shorter than a round a winner rests: otherwise the branch would stand idle now and then."""
 
-PATIENCE: Final = 6
-"""Losses after which nobody goes further ahead of the others: who lost so often waits a quarter as long."""
+RACING: Final = 3
+"""How many pushes of others somebody waits for who has lost, at most: that many race at a time."""
 
-LONGEST_SECONDS: Final = 6.0
+LONGEST_SECONDS: Final = 20.0
 """The longest wait in the mean, however many lanes somebody makes up."""
 
 
@@ -33,8 +34,13 @@ class Turns:
     _rivals: dict[str, float] = field(default_factory=dict)
     _began: float = 0.0
     _spent: float = 0.0
-    _losses: int = 0
+    _lost_at: float | None = None
     _next: float = 0.0
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether somebody else was faster not long ago, and may be again."""
+        return self._lost_at is not None and self.clock() - self._lost_at <= MEMORY_SECONDS
 
     def wait(self) -> float:
         """How many seconds to wait before the branch is fetched."""
@@ -53,22 +59,20 @@ class Turns:
     def lost(self) -> None:
         """Somebody else published first."""
         self._took()
-        self._losses += 1
-        self._rest()
+        self._lost_at = self.clock()
+        self._rest(min(len(self._rivals), RACING))
 
     def won(self) -> None:
         """The push was taken."""
         self._took()
-        met_rivals = self._losses > 0
-        self._losses = 0
-        if met_rivals:
-            self._rest()
+        if self.is_crowded:
+            self._rest(len(self._rivals) / ABREAST)
 
     def _took(self) -> None:
         spent = self.clock() - self._began
         self._spent = spent if not self._spent else (self._spent + spent) / 2
 
-    def _rest(self) -> None:
-        mean = min(LONGEST_SECONDS, len(self._rivals) * self._spent / ABREAST)
-        mean /= 1 + min(self._losses, PATIENCE) / 2
+    def _rest(self, pushes: float) -> None:
+        """Wait for about as long as so many pushes take."""
+        mean = min(LONGEST_SECONDS, pushes * self._spent)
         self._next = self.clock() + mean * (0.5 + self.random())
