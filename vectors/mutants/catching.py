@@ -1,13 +1,12 @@
 """Runs vectors on the host with a fault planted, each in the runner's own way (section 12.4.9), and simulated teams."""
 
-import shlex
-import sys
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from core.gate_types import GATE_TYPES
 from vectors.mutants.fault import ROOT, Fault
-from vectors.runner.adapter import Adapter, AdapterFault
+from vectors.mutants.planted import Planted
+from vectors.runner.adapter import AdapterFault
 from vectors.runner.running import CannotRun, Outcome, Result, Run
 from vectors.runner.vector import Vector
 
@@ -43,7 +42,7 @@ def run(fault: Fault, vectors: Iterable[Vector]) -> Iterator[Result]:
 
 def _running(fault: Fault) -> Run:
     try:
-        return Run(lambda: _start(fault), SECONDS, tuple(GATE_TYPES))
+        return Run(lambda: Planted(fault), SECONDS, tuple(GATE_TYPES))
     except CannotRun as error:
         raise CannotRun(f"with the fault {fault.name}, {error}") from None
 
@@ -54,7 +53,7 @@ def first_seed(fault: Fault, seeds: Iterable[int]) -> int | None:
     Raises StaleError where the fault no longer fits, and CannotRun where the simulation does not start with it.
     """
     fault.plant((ROOT / fault.file).read_text("utf-8"))
-    with _start(fault, _SIMULATION) as simulation:
+    with Planted(fault, _SIMULATION) as simulation:
         try:
             simulation.ask({}, SEED_SECONDS)
         except AdapterFault as error:
@@ -62,14 +61,9 @@ def first_seed(fault: Fault, seeds: Iterable[int]) -> int | None:
         return next((seed for seed in seeds if _breaks(simulation, seed)), None)
 
 
-def _breaks(simulation: Adapter, seed: int) -> bool:
+def _breaks(simulation: Planted, seed: int) -> bool:
     try:
         answer = simulation.ask({"seed": seed}, SEED_SECONDS)
     except AdapterFault:
         return True
     return answer != {"broken": None}
-
-
-def _start(fault: Fault, *program: str) -> Adapter:
-    command = shlex.join([sys.executable, "-m", "vectors.mutants.plant", fault.name, *program])
-    return Adapter(f"cd {shlex.quote(str(ROOT))} && exec {command}", lambda _: None)

@@ -1,9 +1,8 @@
-"""`python -m vectors.mutants.plant NAME [MODULE ...]`: the conformance adapter, of a host with one fault.
+"""Puts a fault into the source that a process imports, and runs the conformance adapter or another program on it."""
 
-With a module it runs that one as a program instead, and gives it what follows.
-"""
-
+import os
 import runpy
+import socket
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
@@ -11,7 +10,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from vectors.mutants.fault import Fault, read_faults
+from vectors.mutants.fault import Fault
 
 
 class _Loader(SourceFileLoader):
@@ -48,17 +47,19 @@ def plant(fault: Fault) -> None:
     sys.meta_path.insert(0, _Finder(fault))
 
 
-def main(name: str, *program: str) -> None:
-    """Plant the fault of a name, and adapt the host to a runner, or run another program."""
-    plant(next(fault for fault in read_faults() if fault.name == name))
-    if program:
-        sys.argv = [*program]
-        runpy.run_module(program[0], run_name="__main__", alter_sys=True)
+def main(fault: Fault, lines: socket.socket, program: str | None) -> None:
+    """Plant a fault, and adapt the host to a runner, or run another program; either talks by way of a socket.
+
+    What the process says of its own failure is the fault's doing, and nobody reads it.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    plant(fault)
+    if program is not None:
+        sys.argv = [program]
+        sys.stdin, sys.stdout = lines.makefile("r", encoding="utf-8"), lines.makefile("w", encoding="utf-8")
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
         return
     from vectors.adapter.lines import converse
 
-    converse(sys.stdin.buffer, sys.stdout.buffer)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+    with lines.makefile("rb") as read, lines.makefile("wb") as written:
+        converse(read, written)
