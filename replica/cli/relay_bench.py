@@ -1,10 +1,10 @@
 """`dmp relay bench`: what a relay of this machine carries."""
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
+from crypto.canonical import JsonValue
 from replica.cli.context import Cli, command, pass_cli
 from replica.cli.failures import Failure
 
@@ -65,14 +65,10 @@ def bench(cli: Cli, replicas: int, teams: int, rate: float, seconds: float, ops:
         with cli.screen.working("the relay starts") as step:
             figures = measure(size, step)
     except (LoadError, TimeoutError, OSError, EOFError) as error:
-        raise Failure("unavailable", f"the relay could not be measured: {error}") from error
+        why = str(error) or "a process that takes part in it ended too soon"
+        raise Failure("unavailable", f"the relay could not be measured: {why}") from error
     if cli.as_json:
-        cli.screen.document(
-            {
-                "loaded": asdict(figures.loaded),
-                "capacity": {**asdict(figures.capacity), "ratio": figures.capacity.ratio},
-            }
-        )
+        cli.screen.document(_figures_json(figures))
         return
     cli.screen.table(("what", "measured", "aimed at"), _rows(figures))
     if figures.loaded.late > figures.loaded.to_others.p50:
@@ -80,6 +76,39 @@ def bench(cli: Cli, replicas: int, teams: int, rate: float, seconds: float, ops:
             f"The load itself was late by up to {_ms(figures.loaded.late)}: this machine is too busy for it, or it "
             "wants more --processes."
         )
+
+
+def _figures_json(figures: "Figures") -> dict[str, JsonValue]:
+    loaded, most = figures.loaded, figures.capacity
+    return {
+        "loaded": {
+            "replicas": loaded.replicas,
+            "teams": loaded.teams,
+            "rate": loaded.rate,
+            "ops": loaded.ops,
+            "stored": loaded.stored,
+            "seen": loaded.seen,
+            "expected": loaded.expected,
+            "opsPerSecond": loaded.ops_per_second,
+            "toOthers": _delays_json(loaded.to_others),
+            "toAnswer": _delays_json(loaded.to_answer),
+            "memory": loaded.memory,
+            "cpu": loaded.cpu,
+            "loadCpu": loaded.load_cpu,
+            "late": loaded.late,
+        },
+        "capacity": {
+            "relay": most.relay,
+            "relayCpu": most.relay_cpu,
+            "bare": most.bare,
+            "bareCpu": most.bare_cpu,
+            "ratio": most.ratio,
+        },
+    }
+
+
+def _delays_json(delays: "Delays") -> dict[str, JsonValue]:
+    return {"p50": delays.p50, "p99": delays.p99, "longest": delays.longest}
 
 
 def _rows(figures: "Figures") -> list[tuple[str, str, str]]:

@@ -146,7 +146,7 @@ def test_a_relay_is_loaded_and_every_op_is_seen_by_everybody_else(run: Run) -> N
     loaded, capacity = told["loaded"], told["capacity"]
     assert (loaded["replicas"], loaded["ops"], loaded["stored"]) == (6, 20, 20)
     assert loaded["seen"] == loaded["expected"] == 40
-    assert 0 < loaded["to_others"]["p50"] <= loaded["to_others"]["p99"] <= loaded["to_others"]["longest"]
+    assert 0 < loaded["toOthers"]["p50"] <= loaded["toOthers"]["p99"] <= loaded["toOthers"]["longest"]
     assert loaded["memory"] > 2**20
     assert capacity["ratio"] == pytest.approx(capacity["relay"] / capacity["bare"])
 
