@@ -14,7 +14,7 @@ from core.address import Grammar, is_identifier, parse_address
 from core.errors import DmpError, forbidden, invalid
 from core.gate_data import data_type
 from core.inputs import Sender, SendInput
-from core.message import QUESTION_KINDS
+from core.message import QUESTION_KINDS, Message
 from core.text import is_blank, shown, utf8_len
 from crypto.canonical import JsonValue, canonical_size
 
@@ -71,7 +71,7 @@ class GateType:
 
 
 def check_gate(
-    sender: Sender, given: SendInput, known: Collection[str], grammar: Grammar, *, is_system: bool
+    sender: Sender, given: SendInput | Message, known: Collection[str], grammar: Grammar, *, is_system: bool
 ) -> None:
     """Check the gate data of an input (section 5.3); `known` are the types the host implements.
 
@@ -107,7 +107,7 @@ def _may_raise(raised_by: RaisedBy, sender: Sender, is_system: bool) -> bool:
             return is_system
 
 
-def _check_shape(gate_type: GateType, given: SendInput) -> None:
+def _check_shape(gate_type: GateType, given: SendInput | Message) -> None:
     if not gate_type.choices:
         return
     offers = given.choices == gate_type.choices

@@ -6,6 +6,7 @@ millisecond, and while the clock stands behind the last id, the previous one is 
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Final
 
 _DIGITS: Final = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -17,6 +18,8 @@ _ULID: Final = re.compile(f"[0-7][{_DIGITS}]{{25}}")
 ULID_GLOB: Final = "[0-7]" + "[0-9a-hjkmnp-tv-z]" * 25
 """The form of a ULID, as SQLite's GLOB reads it."""
 
+_AFTER: Final = dict(pairwise(_DIGITS))
+_TIME_DIGITS: Final = 10
 # int() reads base 32 with the digits up to v.
 _TO_BASE_32: Final = str.maketrans(_DIGITS, "0123456789abcdefghijklmnopqrstuv")
 
@@ -38,9 +41,13 @@ class Ulids:
         `last` may be None, or an id of another form, which counts as none.
         """
         ulid = last[len(prefix) :] if last is not None else ""
-        before = int(ulid.translate(_TO_BASE_32), 32) if _ULID.fullmatch(ulid) else -1
-        if now_ms > before >> _RANDOM_BITS:
-            made = now_ms << _RANDOM_BITS | int.from_bytes(self._random(_RANDOM_BITS // 8), "big")
-        else:
-            made = before + 1
+        if _ULID.fullmatch(ulid) and now_ms <= int(ulid[:_TIME_DIGITS].translate(_TO_BASE_32), 32):
+            return prefix + _counted_up(ulid)
+        made = now_ms << _RANDOM_BITS | int.from_bytes(self._random(_RANDOM_BITS // 8), "big")
         return prefix + "".join([_PAIRS[made >> shift & 1023] for shift in _SHIFTS])
+
+
+def _counted_up(ulid: str) -> str:
+    """Return the ULID after one, as text: most ids of a batch are made so."""
+    kept = ulid.rstrip(_DIGITS[-1])
+    return kept[:-1] + _AFTER[kept[-1]] + _DIGITS[0] * (len(ulid) - len(kept))

@@ -1,16 +1,11 @@
 """What a message from another replica is read, checked and compared with (sections 4.4, F.4, F.5)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Final
 
 from core.address import SENDING_SCHEMES, is_identifier, parse_address
 from core.errors import invalid
 from core.fields import (
-    D,
-    Reader,
-    T,
     as_flag,
-    as_json,
     as_refs,
     as_text,
     as_text_or_null,
@@ -18,14 +13,29 @@ from core.fields import (
     as_wake,
 )
 from core.host import Host
-from core.inputs import Sender, SendInput
+from core.inputs import Sender
 from core.message import ABSENT, Message
 from core.timestamp import milliseconds
 from core.validate import validate
 from crypto.canonical import JsonError, JsonValue, canonical
-from crypto.clock import ClockError, Reading
+from crypto.clock import NOT_A_READING, Reading
 
 MAX_HLC_BYTES = 96
+
+_ALWAYS: Final = (
+    "id",
+    "thread",
+    "replyTo",
+    "from",
+    "to",
+    "kind",
+    "body",
+    "createdAt",
+    "refs",
+    "urgent",
+    "blocking",
+    "wake",
+)
 
 
 def message_from_json(
@@ -44,43 +54,30 @@ def message_from_json(
             canonical(value)
         except JsonError as error:
             raise invalid(None, f"a message must have a canonical form: {error}") from None
-    members = _Members(value)
+    for name in _ALWAYS:
+        if name not in value:
+            raise invalid(name, f"a stored message always has {name}")
     return Message(
-        id=members.required("id", _as_id),
-        thread=members.required("thread", _as_id),
-        reply_to=members.required("replyTo", _as_id_or_null),
-        sender=members.required("from", _as_sender),
-        to=members.required("to", as_texts),
-        kind=members.required("kind", as_text),
-        body=members.required("body", as_text),
-        created_at=members.required("createdAt", _as_timestamp),
-        session=members.optional("session", as_text, None),
-        refs=members.required("refs", as_refs),
-        data=members.optional("data", as_json, ABSENT),
-        urgent=members.required("urgent", as_flag),
-        blocking=members.required("blocking", as_flag),
-        choices=members.optional("choices", as_texts, None),
-        choice=members.optional("choice", as_text, None),
-        wake=members.required("wake", as_wake),
-        hlc=members.optional("hlc", _as_reading, None),
+        id=_as_id(value["id"], "id"),
+        thread=_as_id(value["thread"], "thread"),
+        reply_to=_as_id_or_null(value["replyTo"], "replyTo"),
+        sender=_as_sender(value["from"], "from"),
+        to=as_texts(value["to"], "to"),
+        kind=as_text(value["kind"], "kind"),
+        body=as_text(value["body"], "body"),
+        created_at=_as_timestamp(value["createdAt"], "createdAt"),
+        session=as_text(value["session"], "session") if "session" in value else None,
+        refs=as_refs(value["refs"], "refs"),
+        data=value.get("data", ABSENT),
+        urgent=as_flag(value["urgent"], "urgent"),
+        blocking=as_flag(value["blocking"], "blocking"),
+        choices=as_texts(value["choices"], "choices") if "choices" in value else None,
+        choice=as_text(value["choice"], "choice") if "choice" in value else None,
+        wake=as_wake(value["wake"], "wake"),
+        hlc=_as_reading(value["hlc"], "hlc") if "hlc" in value else None,
         origin=origin,
         received_at=received_at,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Members:
-    """The members of a message, read as what they should be."""
-
-    members: Mapping[str, JsonValue]
-
-    def required(self, name: str, read: Reader[T]) -> T:
-        if name not in self.members:
-            raise invalid(name, f"a stored message always has {name}")
-        return read(self.members[name], name)
-
-    def optional(self, name: str, read: Reader[T], default: D) -> T | D:
-        return read(self.members[name], name) if name in self.members else default
 
 
 def validate_received(host: Host, message: Message, replied: Message | None) -> None:
@@ -89,23 +86,9 @@ def validate_received(host: Host, message: Message, replied: Message | None) -> 
     `replied` is the stored message it replies to; None where there is none, or it is not here. Raises
     DmpError as `validate` does.
     """
-    given = SendInput(
-        to=message.to,
-        kind=message.kind,
-        body=message.body,
-        reply_to=message.reply_to,
-        session=message.session,
-        refs=message.refs,
-        data=message.data,
-        urgent=message.urgent,
-        blocking=message.blocking,
-        choices=message.choices,
-        choice=message.choice,
-        wake=message.wake,
-    )
     validate(
         Sender(message.sender),
-        given,
+        message,
         replied,
         grammar=host.grammar,
         system_address=host.system_address,
@@ -177,8 +160,6 @@ def _as_reading(value: JsonValue, field: str) -> str:
     text = as_text(value, field)
     if len(text) > MAX_HLC_BYTES:
         raise invalid(field, f"{field} may take {MAX_HLC_BYTES} characters")
-    try:
-        Reading.parse(text)
-    except ClockError as error:
-        raise invalid(field, f"{field} is {error}") from None
+    if not Reading.is_one(text):
+        raise invalid(field, f"{field} is {NOT_A_READING}")
     return text

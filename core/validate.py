@@ -33,7 +33,7 @@ _PRIVATE_KIND: Final = re.compile("x-[a-z0-9][a-z0-9-]*")
 
 def validate(
     sender: Sender,
-    given: SendInput,
+    given: SendInput | Message,
     target: Message | None,
     *,
     grammar: Grammar,
@@ -43,14 +43,14 @@ def validate(
 ) -> None:
     """Check an input that replies to `target`, if to any, on a host that implements `gate_types`.
 
-    With `received` it came from another host: a ref type this host does not know passes when it is an
+    With `received` it is a message that came from another host: a ref type this host does not know passes when it is an
     identifier (section 4.4), nobody in it is this host's system, gate data and markers are refused, and a
     target that is not here skips the checks that need it (section F.5). The sender's `can_decide` is the
     caller's to set.
 
     Raises DmpError: `invalid` on the member at fault, `forbidden` on `data` or `replyTo`.
     """
-    if given.fault is not None:
+    if isinstance(given, SendInput) and given.fault is not None:
         raise given.fault
     is_system = not received and sender.address == system_address
     _check_recipients(given.to, grammar)
@@ -60,7 +60,8 @@ def validate(
     if has_gate_data(given.data):
         check_gate(sender, given, gate_types, grammar, is_system=is_system)
     _check_line("session", given.session)
-    _check_line("idempotencyKey", given.idempotency_key)
+    if isinstance(given, SendInput):
+        _check_line("idempotencyKey", given.idempotency_key)
     _check_refs(given.refs, received)
     _check_offer(given)
     _check_line("choice", given.choice)
@@ -85,7 +86,7 @@ def _check_kind(kind: str) -> None:
         )
 
 
-def _check_body(given: SendInput) -> None:
+def _check_body(given: SendInput | Message) -> None:
     size = _size("body", given.body)
     if size > MAX_BODY_BYTES:
         raise invalid("body", f"the body may take {MAX_BODY_BYTES} bytes; it takes {size}")
@@ -93,7 +94,7 @@ def _check_body(given: SendInput) -> None:
         raise invalid("body", "the body is blank; only an answer that makes a choice may leave it so")
 
 
-def _check_data(given: SendInput, received: bool) -> None:
+def _check_data(given: SendInput | Message, received: bool) -> None:
     if isinstance(given.data, Absent):
         return
     try:
@@ -121,7 +122,7 @@ def _check_refs(refs: tuple[Ref, ...], received: bool) -> None:
         _check_line(f"{field}.at", ref.at, MAX_REF_BYTES)
 
 
-def _check_offer(given: SendInput) -> None:
+def _check_offer(given: SendInput | Message) -> None:
     """Check what only a question or a handoff may have: `blocking` and `choices`."""
     asks = given.kind in QUESTION_KINDS
     if given.blocking and not asks:
@@ -142,7 +143,7 @@ def _check_offer(given: SendInput) -> None:
         _check_line(f"choices[{index}]", choice)
 
 
-def _check_answer(given: SendInput, target: Message | None, gate: bool, decides: bool) -> None:
+def _check_answer(given: SendInput | Message, target: Message | None, gate: bool, decides: bool) -> None:
     if given.reply_to is None:
         raise invalid("replyTo", "an answer must name the question or handoff it answers")
     if target is None:  # a received answer whose question has not arrived

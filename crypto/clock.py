@@ -18,6 +18,8 @@ _READING = re.compile(r"([0-9]{13})\.([0-9]{4,9})\.([^\n\r\u2028\u2029]+)")
 
 _COUNTER_DIGITS: Final = 4
 
+NOT_A_READING: Final = "not a clock reading: <13 digits>.<4 to 9 digits>.<replica>"
+
 
 class ClockError(ValueError):
     """A text that is no reading, or a clock that has nowhere left to go."""
@@ -41,9 +43,14 @@ class Reading:
         """Read `<ms>.<counter>.<replica>`. Raises ClockError for a text outside the grammar."""
         found = _READING.fullmatch(text)
         if found is None:
-            raise ClockError("not a clock reading: <13 digits>.<4 to 9 digits>.<replica>")
+            raise ClockError(NOT_A_READING)
         ms, counter, replica = found.groups()
         return cls(int(ms), int(counter), replica, len(counter))
+
+    @staticmethod
+    def is_one(text: str) -> bool:
+        """Return whether `parse` would read a text."""
+        return _READING.fullmatch(text) is not None
 
     @staticmethod
     def ms_of(text: str) -> int:

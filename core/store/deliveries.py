@@ -22,10 +22,6 @@ _SENDING: Final = f"SELECT {_COLUMNS}, owner FROM deliveries WHERE state = 'send
 _HELD: Final = (
     f"SELECT {_COLUMNS}, position FROM deliveries WHERE recipient = ? AND state = 'held' ORDER BY position"
 )
-_MAILBOX: Final = (
-    f"SELECT {_COLUMNS}, position FROM deliveries"
-    " WHERE recipient = ? AND position > ? ORDER BY position LIMIT ?"
-)
 _MAILBOX_IN_STATE: Final = (
     f"SELECT {_COLUMNS}, position FROM deliveries"
     " WHERE recipient = ? AND state = ? AND position > ? ORDER BY position LIMIT ?"
@@ -105,16 +101,12 @@ def mailbox(
     if after is not None:
         (start,) = db.execute(_POSITION, (after,)).fetchone()
     at_most = -1 if limit is None else limit  # which is how SQLite says all
-    if states is None:
-        rows: Iterable[Any] = db.execute(_MAILBOX, (recipient, start, at_most)).fetchall()
-    else:
-        pages = [
-            db.execute(_MAILBOX_IN_STATE, (recipient, state, start, at_most)).fetchall()
-            for state in set(states)
-        ]
-        rows = islice(merge(*pages, key=_position), limit)
+    pages = [
+        db.execute(_MAILBOX_IN_STATE, (recipient, state, start, at_most)).fetchall()
+        for state in set(State if states is None else states)
+    ]
     box = []
-    for row in rows:
+    for row in islice(merge(*pages, key=_position), limit):
         delivery = _delivery(row)
         message = messages.message_by_id(db, delivery.message)
         assert message is not None

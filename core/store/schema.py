@@ -102,4 +102,9 @@ CREATE INDEX registers_by_value ON registers (kind, field, substr(value, 1, 64))
 CREATE INDEX register_edits_by_value ON register_edits (kind, field, substr(value, 1, 64));
 """
 
-MIGRATIONS: Final = (MAILBOXES, HOST)
+FEWER_INDEXES: Final = """
+-- Each delivery is written to every index of its table, and one by recipient and state finds a mailbox too.
+DROP INDEX mailboxes;
+"""
+
+MIGRATIONS: Final = (MAILBOXES, HOST, FEWER_INDEXES)

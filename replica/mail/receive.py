@@ -159,8 +159,7 @@ class Receiver:
         # 7. Answers settle at the question's origin
         message = self._stored(db, message, replied, origin)
         # 8. Plan each target, 9. commit
-        remote.set_readers(db, message.id, self._readers(mail))
-        remote.set_carrier(db, message.id, op.replica, op.seq)
+        remote.set_brought(db, message.id, self._readers(mail), op.replica, op.seq)
         deliveries = self._plan(db, message, mail)
         # 10. Wake where this replica is named
         wakes = {target.recipient for target in mail.targets if target.wake_at == self.node.me}

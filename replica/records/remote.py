@@ -87,6 +87,14 @@ def update(db: sqlite3.Connection, row: RemoteRow) -> None:
     )
 
 
+def set_brought(db: sqlite3.Connection, message: str, readers: Iterable[str], carrier: str, seq: int) -> None:
+    """Remember which replicas a new message went to, and the op that brought it here, to hand it on."""
+    db.execute(
+        "INSERT INTO readers (message, replicas_json, carrier, carrier_seq) VALUES (?, ?, ?, ?)",
+        (message, written(tuple(sorted(readers))), carrier, seq),
+    )
+
+
 def set_readers(db: sqlite3.Connection, message: str, replicas: Iterable[str]) -> None:
     """Remember which replicas a message went to; more may be added by a second op that carries it."""
     names = set(replicas)
@@ -139,17 +147,10 @@ def sent_before(db: sqlite3.Connection, row: RemoteRow) -> str | None:
     return None if found[0] is None else str(found[0])
 
 
-def set_carrier(db: sqlite3.Connection, message: str, replica: str, seq: int) -> None:
-    """Remember the op that brought a message here, to hand it on; the first one stays."""
-    db.execute(
-        "INSERT INTO carriers (message, replica, seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        (message, replica, seq),
-    )
-
-
 def carrier_of(db: sqlite3.Connection, message: str) -> tuple[str, int] | None:
     """The (replica, seq) of the op that brought a message here, which may be a forward's."""
-    row = db.execute("SELECT replica, seq FROM carriers WHERE message = ?", (message,)).fetchone()
+    found = "SELECT carrier, carrier_seq FROM readers WHERE message = ? AND carrier IS NOT NULL"
+    row = db.execute(found, (message,)).fetchone()
     return None if row is None else (str(row[0]), int(row[1]))
 
 

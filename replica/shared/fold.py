@@ -136,7 +136,10 @@ def refold(store: Store, view: View, at: str) -> None:
 
 def _kept(db: sqlite3.Connection, types: Iterable[str]) -> Iterator[Op]:
     """The ops of some types that were not put aside for later, read one at a time."""
-    kept = "SELECT replica, seq FROM ops WHERE type = ? EXCEPT SELECT replica, seq FROM parked"
+    kept = (
+        "SELECT replica, seq FROM ops WHERE type = ? AND type NOT IN ('mail', 'state') "
+        "EXCEPT SELECT replica, seq FROM parked"
+    )
     for type_ in sorted(types):
         for replica, seq in db.execute(kept, (type_,)).fetchall():
             entry = ops.entry_at(db, replica, seq)

@@ -268,7 +268,9 @@ SELECT ops.line, ops.replica, ops.seq, ops.hash, cursors.fingerprint FROM ops JO
 
 def stored_roster_ops(db: sqlite3.Connection) -> list[RosterOp]:
     """Every verified roster op, each with the fingerprint of the key that signed its chain."""
-    rows = db.execute(_OPS + "WHERE ops.type = 'roster' ORDER BY ops.replica, ops.seq")
+    rows = db.execute(
+        _OPS + "WHERE ops.type = 'roster' AND ops.type NOT IN ('mail', 'state') ORDER BY ops.replica, ops.seq"
+    )
     return [_read_op(*row) for row in rows]
 
 
