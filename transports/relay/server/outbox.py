@@ -26,6 +26,11 @@ class Outbox:
         self.dropped = 0
 
     @property
+    def size(self) -> int:
+        """How much waits."""
+        return self._bytes
+
+    @property
     def full(self) -> bool:
         """Whether no more requests should be read for now."""
         return self._bytes > self._limit

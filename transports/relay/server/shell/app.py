@@ -16,8 +16,9 @@ from transports.relay.frames import FRAME_BYTES, Why
 from transports.relay.server.registration import BODY_BYTES, Answer, Registrar, Status
 from transports.relay.server.relay import Relay, UnknownTeamError
 from transports.relay.server.session import Session, State
-from transports.relay.server.shell.doors import UNPROVEN_BYTES, Doors, Narrow, TurnedAwayError, source_of
+from transports.relay.server.shell.doors import UNPROVEN_BYTES, Doors, TurnedAwayError, source_of
 from transports.relay.server.shell.folds import SMALL_OPS, Folds
+from transports.relay.server.shell.held import Gate, Held
 from transports.relay.server.shell.metrics import Metrics
 from transports.relay.server.shell.pipeline import Pipeline
 from transports.relay.server.shell.speaker import Speaker
@@ -69,6 +70,7 @@ class Shell:
         self._one_registration = threading.Lock()
         self._open: set[asyncio.Task[None]] = set()
         self._loading: dict[str, asyncio.Task[Team]] = {}
+        self._frames, self._texts = Held(), Held()
         self._folds = relay.fold = Folds()
         self.closing = False
         self.spoke: Callable[[web.Request], None] = lambda _: None
@@ -233,10 +235,16 @@ class Shell:
         transport = request.transport
         if transport is None:
             return
-        speaker = Speaker(ws, transport, self.relay.settings.unread_ms / 1000)
+        speaker = Speaker(ws, transport, self.relay.settings.unread_ms / 1000, self._texts)
         session = self.relay.connect(team.id, source, speaker.woken)
-        much = f"more than {UNPROVEN_BYTES // 1024} KiB came before `ready`"
-        narrow = Narrow(transport, lambda: session.end(Why.LIMITED, much))
+
+        def over() -> None:
+            if session.state is State.READY:
+                session.end(Why.SLOW, "too many long frames are under way, and this one is for longest")
+            else:
+                session.end(Why.LIMITED, f"more than {UNPROVEN_BYTES // 1024} KiB came before `ready`")
+
+        gate = Gate(transport, self._frames, narrow=UNPROVEN_BYTES, over=over)
         sending = asyncio.create_task(self._send(speaker, session, transport))
         self._open.add(sending)
         sending.add_done_callback(self._open.discard)
@@ -247,8 +255,10 @@ class Shell:
                 else:
                     session.end(Why.INVALID, "frames are text")
                 if session.state is State.READY:
-                    narrow.widen()
+                    gate.widen()
                     give_back()
+                gate.read()
+                speaker.weigh()
                 while session.busy or (self.closing and session.state is not State.ENDED):
                     speaker.room.clear()
                     await speaker.room.wait()
@@ -256,6 +266,7 @@ class Shell:
             session.closed()
             with suppress(asyncio.CancelledError):
                 await sending
+            self._texts.set(speaker, 0)
             if session.why is not None:
                 _log.info("connection_refused", team=team.id, why=session.why.value)
 

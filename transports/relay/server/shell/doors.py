@@ -82,43 +82,6 @@ class Sockets:
             handler.force_close()
 
 
-class Narrow(asyncio.Protocol):
-    """Stands before a socket's protocol and lets so many bytes through; `over` is called when more come."""
-
-    def __init__(self, transport: asyncio.Transport, over: Callable[[], None]) -> None:
-        self._transport = transport
-        self._over = over
-        self._left = UNPROVEN_BYTES
-        inner = transport.get_protocol()
-        assert isinstance(inner, asyncio.Protocol)
-        self._inner = inner
-        transport.set_protocol(self)
-
-    def widen(self) -> None:
-        """Stand aside."""
-        if self._transport.get_protocol() is self:
-            self._transport.set_protocol(self._inner)
-
-    def data_received(self, data: bytes) -> None:
-        self._left -= len(data)
-        if self._left >= 0:
-            self._inner.data_received(data)
-        else:
-            self._over()
-
-    def eof_received(self) -> bool | None:
-        return self._inner.eof_received()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._inner.connection_lost(exc)
-
-    def pause_writing(self) -> None:
-        self._inner.pause_writing()
-
-    def resume_writing(self) -> None:
-        self._inner.resume_writing()
-
-
 class Doors:
     """Turns for WebSockets to prove who they are."""
 

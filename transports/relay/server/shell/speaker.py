@@ -12,6 +12,7 @@ from aiohttp import WSCloseCode, web
 
 from transports.relay.frames import Why
 from transports.relay.server.session import Session, State
+from transports.relay.server.shell.held import Held
 
 UNREAD_BYTES: Final = 64 * 1024
 """What may wait in the socket's own buffer before the task takes over."""
@@ -24,16 +25,31 @@ class Speaker:
     """Sends for one connection. `woken` is called when there may be something to send."""
 
     def __init__(
-        self, ws: web.WebSocketResponse, transport: asyncio.Transport, unread_seconds: float
+        self, ws: web.WebSocketResponse, transport: asyncio.Transport, unread_seconds: float, texts: Held
     ) -> None:
         self._ws = ws
         self._transport = transport
         self._unread_seconds = unread_seconds
+        self._texts = texts
         self._wake = asyncio.Event()
         self._sending = False
         self.session: Session | None = None
         self.room = asyncio.Event()
         """Set when more requests may be read."""
+
+    @property
+    def held(self) -> int:
+        """The bytes that wait to be read by the client, about."""
+        waiting = 0 if self.session is None else self.session.outbox.size
+        return waiting + self._transport.get_write_buffer_size()
+
+    def cut(self) -> None:
+        """Give up on a client that does not read."""
+        self._transport.abort()
+
+    def weigh(self) -> None:
+        """Count what waits for the client."""
+        self._texts.set(self, self.held)
 
     def woken(self) -> None:
         """Send what can be sent without waiting, and leave the rest to the task."""
@@ -58,6 +74,7 @@ class Speaker:
             if text is not None:
                 async with asyncio.timeout(self._unread_seconds):
                     await self._ws.send_str(text)
+                self.weigh()
                 self.room.set()
                 continue
             self._sending = False
