@@ -180,11 +180,17 @@ class SyncPass:
             nonlocal said
             if not said:
                 self._may_sign(raising=True)
-                say()
+                try:
+                    say()
+                except TransportError as error:
+                    raise _NothingSaid(error) from None
                 said = True
             self._send(report, pulled)
 
-        return self._persist(send)
+        try:
+            return self._persist(send)
+        except _NothingSaid as ended:
+            raise ended.error from None
 
     def _persist(self, send: Callable[["Report", "_Pulled"], None]) -> Report:
         """Try until a publish is not overtaken, inside the budget."""
@@ -354,6 +360,14 @@ class _Pulled:
     lacking: Sequence[int]
     settled: bool
     whole: bool = False
+
+
+class _NothingSaid(Exception):  # noqa: N818 - it carries one past where a publish that failed is tried again
+    """What was to be said could not be, for a reason that lies elsewhere than in this pass."""
+
+    def __init__(self, error: TransportError) -> None:
+        super().__init__(error)
+        self.error = error
 
 
 def waiting_to_publish(node: Node) -> int:

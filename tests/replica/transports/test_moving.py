@@ -160,11 +160,15 @@ def test_a_relay_that_cannot_be_used_keeps_a_machine_where_it_is_and_says_why(
 def test_a_relay_that_does_not_take_the_team_is_not_named(places: Places) -> None:
     ada, _ = places.team("ada", "bob")
 
-    def refuses(*_given: object) -> None:
+    asked = []
+
+    def refuses(url: str, *_given: object) -> None:
+        asked.append(url)
         raise Refused("it takes new teams only with a token")
 
     with pytest.raises(Refused):
         use_relay(places.pass_(ada), RELAY, refuses, confirmed=True)
+    assert asked == [RELAY]  # once: each time may take a minute's work, and counts against a limit
     assert ada.node.team is not None
     assert ada.node.team.view.transport.kind is TransportKind.GIT
     assert ada.count("unpublished") == 0

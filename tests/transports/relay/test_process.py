@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from shutil import SameFileError
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from crypto.op import to_line
 from tests.transports.relay.people import Person, body_of, found
 from tests.transports.relay.process import Served, Wire, entered, served
 from transports.relay.server.shell.doors import PROVING_PER_SOURCE, UNPROVEN_BYTES
+from transports.relay.server.sqlite import SqliteStore, backup
 
 
 @pytest.fixture(scope="module")
@@ -323,6 +325,36 @@ def test_a_backup_made_while_the_relay_runs_is_a_relay(tmp_path: Path) -> None:
     with served(target.parent) as relay, entered(relay, team, ada) as wire:
         assert len(wire.ask("pull", since={})["ops"]) == 3
         assert wire.publish(ada.chain)["through"] == 4
+
+
+def test_no_backup_takes_the_place_of_the_file_a_relay_writes_to(tmp_path: Path) -> None:
+    database, link = tmp_path / "relay.db", tmp_path / "copy.db"
+    store = SqliteStore(database)
+    link.symlink_to(database)
+    before = database.stat().st_ino
+    for target in (database, link):
+        with pytest.raises(SameFileError, match="name another one"):
+            backup(database, target)
+    store.close()
+    assert database.stat().st_ino == before
+    assert link.is_symlink()
+
+
+def test_what_a_relay_keeps_is_for_its_owner_alone(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "relay.db")
+    modes = {each.name: each.stat().st_mode & 0o777 for each in tmp_path.iterdir()}
+    store.close()
+    assert modes == dict.fromkeys(["relay.db", "relay.db-shm", "relay.db-wal"], 0o600)
+
+
+def test_a_relay_whose_address_is_taken_says_what_helps(relay: Served, tmp_path: Path) -> None:
+    arguments = ["relay", "serve", "--dir", str(tmp_path), "--listen", relay.listen, "--json"]
+    second = subprocess.run(
+        [sys.executable, "-m", "replica.cli.main", *arguments], capture_output=True, text=True, check=False
+    )
+    assert second.returncode == 1
+    told = json.loads(second.stdout)["error"]["message"]
+    assert told == f"{relay.listen} is in use; give another address with --listen"
 
 
 def test_a_log_holds_no_secrets(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What a connection that is not made, or that ends, is called for people."""
 
+import os
 import ssl
 from typing import Final
 
@@ -59,7 +60,18 @@ def not_made(url: str, error: Exception) -> Unreachable:
         )
     if isinstance(error, TimeoutError):
         return Unreachable(f"{url} does not answer in time", NETWORK)
+    if isinstance(error, aiohttp.ClientConnectorError):  # whose own text shows objects of this process
+        return Unreachable(f"{url} does not answer: {shown(_reason(error.os_error))}", NETWORK)
     return Unreachable(f"{url} does not answer: {shown(str(error))}", NETWORK)
+
+
+def _reason(error: OSError) -> str:
+    """Why a host cannot be reached, in the system's words where it has any."""
+    return (
+        os.strerror(error.errno)
+        if error.errno is not None and error.errno > 0
+        else str(error.strerror or error)
+    )
 
 
 class LostError(Unreachable):

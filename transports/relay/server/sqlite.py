@@ -5,6 +5,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from shutil import SameFileError
 from typing import Final
 
 from crypto.chain import Head
@@ -75,7 +76,9 @@ class SqliteStore:
     """A relay's store in one SQLite file."""
 
     def __init__(self, path: Path) -> None:
-        """Open or make it. Raises StoreError."""
+        """Open or make it, readable by its owner alone. Raises StoreError."""
+        if not path.exists():  # while it is empty; the files SQLite puts beside it get the same mode
+            path.touch(mode=0o600)
         self._writer = _connect(path)
         version = self._writer.execute("PRAGMA user_version").fetchone()[0]
         if version > len(_SCHEMAS):
@@ -339,6 +342,10 @@ def backup(source: Path, target: Path) -> None:
     """
     if not source.is_file():
         raise StoreError(f"there is no relay in {source.parent}")
+    if target.exists() and target.samefile(
+        source
+    ):  # a relay that runs would go on writing to a file nobody finds
+        raise SameFileError(f"{target} is the relay's own file; name another one")
     part = target.with_name(f".{target.name}.part")
     part.unlink(missing_ok=True)
     part.touch(mode=0o600)

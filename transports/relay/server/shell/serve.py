@@ -1,6 +1,7 @@
 """One relay as a process: its directory, its sockets, its log, and its end."""
 
 import asyncio
+import errno
 import fcntl
 import os
 import secrets
@@ -128,11 +129,16 @@ def serve(settings: Settings, place: Place, ready: Callable[[str, str], None]) -
 async def _serve(
     settings: Settings, place: Place, store: SqliteStore, ready: Callable[[str, str], None]
 ) -> None:
-    socket_ = socket.create_server(
-        (place.listen.host, place.listen.port),
-        family=socket.AF_INET6 if ":" in place.listen.host else socket.AF_INET,
-        backlog=BACKLOG,
-    )
+    try:
+        socket_ = socket.create_server(
+            (place.listen.host, place.listen.port),
+            family=socket.AF_INET6 if ":" in place.listen.host else socket.AF_INET,
+            backlog=BACKLOG,
+        )
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise ServeError(f"{place.listen} is in use; give another address with --listen") from None
     listening = str(Address(place.listen.host, socket_.getsockname()[1]))
     if not settings.url:
         settings = replace(settings, url=f"ws://{listening}")
