@@ -75,6 +75,16 @@ class Applied:
     held: bool = False
     more: bool = False
 
+    def add(self, other: "Applied") -> None:
+        """Count what a batch did too."""
+        self.applied += other.applied
+        self.refused += other.refused
+        self.held |= other.held
+
+
+class _UndoneError(Exception):
+    """An op came to nothing after it had written something, where that cannot be taken back alone."""
+
 
 @dataclass(slots=True)
 class _Lane:
@@ -98,6 +108,7 @@ class Applier:
     aside: bool = False
     _documents: Counter[str] = field(default_factory=Counter)
     _more: bool = False
+    _savepoints: bool = True
 
     def apply(self, verified: Verified) -> Applied:
         """Apply everything that may be applied now; mail is announced after the commit that stored it."""
@@ -160,20 +171,34 @@ class Applier:
             fold.refold(self.node.store, team.view, self.node.now())
 
     def _batch(self, team: Team, lanes: dict[str, _Lane], batch: Sequence[Entry], result: Applied) -> None:
+        """Apply a batch, at first without a savepoint for each op: few ever need one, and all pay for it."""
+        documents, more = self._documents.copy(), self._more
+        self._savepoints = False
+        try:
+            self._in_one(team, lanes, batch, result)
+        except _UndoneError:
+            self._documents, self._more, self._savepoints = documents, more, True
+            self._in_one(team, lanes, batch, result)
+        finally:
+            self._savepoints = True
+
+    def _in_one(self, team: Team, lanes: dict[str, _Lane], batch: Sequence[Entry], result: Applied) -> None:
+        """Apply a batch in one transaction; `lanes` and `result` change when it is committed."""
         receiver = Receiver(self.node, team)
         receiver.contents.read_ahead(entry for entry in batch if not lanes[entry.replica].blocked)
+        done = Applied()
+        after = {replica: replace(lanes[replica]) for replica in {entry.replica for entry in batch}}
         with self.node.store.transaction(CommitPoint.APPLIED) as db:
-            concerned = {entry.replica for entry in batch}
-            for replica in concerned:
+            for replica, lane in after.items():
                 # What the pull was verified from must still be where the chain stands.
                 known = ops.position(db, replica)
-                if (None if known is None else known.cursor.head) != lanes[replica].head:
-                    lanes[replica].blocked = True
+                if (None if known is None else known.cursor.head) != lane.head:
+                    lane.blocked = True
             moved: set[str] = set()
             latest: Reading | None = None
             for entry in batch:
-                lane = lanes[entry.replica]
-                if not lane.blocked and self._one(db, team, receiver, lane, entry, result):
+                lane = after[entry.replica]
+                if not lane.blocked and self._one(db, team, receiver, lane, entry, done):
                     moved.add(entry.replica)
                     latest = entry.hlc  # ops come in the order of their clocks
             if latest is not None:
@@ -181,8 +206,10 @@ class Applier:
             if any(entry.type == "agent" for entry in batch):
                 agents.take_up_revocations(db, self.node.me)
             for replica in moved:
-                lane = lanes[replica]
+                lane = after[replica]
                 ops.set_position(db, replica, ops.Position(lane.fingerprint, Cursor(lane.head)))
+        lanes.update(after)
+        result.add(done)
         receiver.announce()
 
     def _one(
@@ -344,9 +371,13 @@ class Applier:
         return self._open(db, receiver, entry)
 
     def _open(self, db: sqlite3.Connection, receiver: Receiver, op: Op) -> Outcome:
-        """Apply sealed content addressed here; a fault met in it stops neither its chain nor others."""
-        db.execute("SAVEPOINT op")
-        announced = len(receiver.announcements)
+        """Apply sealed content addressed here; a fault met in it stops neither its chain nor others.
+
+        Raises _UndoneError where it came to nothing, has written and there is no savepoint to go back to.
+        """
+        if self._savepoints:
+            db.execute("SAVEPOINT op")
+        announced, changes = len(receiver.announcements), db.total_changes
         try:
             outcome = (
                 receiver.receive(db, op)
@@ -362,9 +393,13 @@ class Applier:
                 f"could not be applied here ({type(error).__name__}); it is kept",
             )
         if outcome.verdict not in (Verdict.APPLIED, Verdict.NOTHING):
-            db.execute("ROLLBACK TO op")
+            if self._savepoints:
+                db.execute("ROLLBACK TO op")
+            elif db.total_changes != changes:
+                raise _UndoneError
             del receiver.announcements[announced:]
-        db.execute("RELEASE op")
+        if self._savepoints:
+            db.execute("RELEASE op")
         if outcome.message is not None and outcome.origin is not None:
             queue_refusal(db, self.node, outcome.message, outcome.origin, outcome.told or outcome.reason)
         return outcome

@@ -1,13 +1,17 @@
 """Mail that a teammate's own key signed and no honest replica would send: what it may not do here."""
 
 import json
+import sqlite3
 
 import pytest
 
 from core.errors import DmpError
+from core.message import Message
 from core.validate import MAX_REFS
 from crypto.canonical import JsonValue
+from replica.mail import receive
 from replica.mail.payloads import MAX_TARGETS
+from replica.node import Node
 from replica.records import remote
 from tests.replica.forge import Forger
 from tests.replica.world import Machine, World, exchange
@@ -199,3 +203,31 @@ def test_a_messages_clock_may_lead_its_op_by_five_minutes(pair: list[Machine], l
     bob.sync()
     assert ("forged" in bob.bodies()) is (lead_ms <= 300_000)
     assert "after" in bob.bodies()
+
+
+def test_mail_that_fails_after_it_has_written_leaves_nothing_and_takes_nothing_with_it(
+    w: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever of a batch has no fault is applied, before it and after it, once."""
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+
+    def fail(db: sqlite3.Connection, node: Node, question: Message) -> None:
+        raise RuntimeError(question.id)
+
+    for number in range(3):
+        ada.send("human:bob", f"before {number}")
+    question = ada.ask("human:bob")
+    ada.send("human:bob", "after")
+    ada.sync()
+    with monkeypatch.context() as patched:
+        patched.setattr(receive, "question_arrived", fail)
+        bob.sync()
+    assert bob.bodies() == ["before 0", "before 1", "before 2", "after"]
+    db = bob.node.store.db
+    for table, column in {"messages": "id", "deliveries": "message", "readers": "message"}.items():
+        assert db.execute(f"SELECT 1 FROM {table} WHERE {column} = ?", (question.id,)).fetchone() is None
+    assert db.execute("SELECT count(*) FROM parked").fetchone() == (1,)
+    bob.sync()
+    assert len(bob.bodies()) == 5
+    assert db.execute("SELECT count(*) FROM parked").fetchone() == (0,)
