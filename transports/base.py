@@ -154,13 +154,16 @@ class Transport(Protocol):
     def publish(self, replica: str, lines: Sequence[bytes], *, acks: bytes | None = None) -> None:
         """Add these lines to the own lane, in the order of their seqs, and replace its acknowledgements.
 
-        The own lane must still be as refresh saw it; a transport may ask that of the whole far side. With nothing to
-        change nothing happens. Raises Behind, Refused (nothing was published) and Unreachable (it may have been
-        published all the same).
+        The own lane must still be as refresh saw it; a transport may ask that of the whole far side. Or it may put
+        the lines after what others published since, though not after a line that it sees to change who is in the
+        team: what was made for those who were there has to be made anew. With nothing to change nothing happens.
+        Raises Behind, Refused (nothing was published) and Unreachable (it may have been published all the same).
         """
 
     def watch(self, timeout: float) -> bool:
         """Wait until something may have changed since refresh: True, or False after `timeout` seconds.
+
+        What others published before the own publish counts, and the own lines do not.
 
         Raises nothing of its own: a far side that does not answer has nothing new.
         """

@@ -64,7 +64,7 @@ class DirectoryTransport:
                 raise Behind(f"somebody else wrote to the lane of {replica} in {self.url}")
             for name, data in (self._grown(replica, lines) | ({} if acks is None else {_ACKS: acks})).items():
                 files.write(at, name, data)
-            self._seen = self._look()
+            self._seen = self._seen | {replica: self._look().get(replica, {})}
 
     def watch(self, timeout: float) -> bool:
         until = time.monotonic() + timeout

@@ -1,6 +1,7 @@
 """The tests of a far side that keeps whatever anybody puts there, and shows it to everybody."""
 
 import json
+from contextlib import suppress
 
 import pytest
 
@@ -192,6 +193,19 @@ class WritableContract(TransportContract):
         near.refresh()
         assert not near.watch(0.01)
         self.publish(other, bob, bob.speech(1))
+        assert near.watch(30)
+        near.refresh()
+        assert not near.watch(0.01)
+
+    def test_watch_tells_of_what_somebody_else_published_before_the_own_publish(
+        self, near: Transport, other: Transport, ada: Author, bob: Author
+    ) -> None:
+        self.publish(near, ada, ada.speech(1))
+        self.publish(other, bob, bob.speech(1))
+        near.refresh()
+        self.publish(other, bob, bob.speech(1))
+        with suppress(Behind):
+            near.publish(ada.replica, ada.speech(1))
         assert near.watch(30)
         near.refresh()
         assert not near.watch(0.01)

@@ -78,6 +78,11 @@ TROUBLES: Final = (
         "transport '.*' not allowed",
     ),
     _trouble(
+        "the repository is a partial copy, which has not all of its objects",
+        "use the repository that it was copied from",
+        *("lazy fetching disabled", "from promisor remote"),
+    ),
+    _trouble(
         "the host's name is not known",
         "check the address and the network",
         *("could not resolve host", "name or service not known"),

@@ -34,7 +34,7 @@ from transports.remotes import DEFAULT_BRANCH, Remote, check_branch
 RACE_PUSHES: Final = 8
 """How often one publish pushes while others are faster."""
 
-RACE_SECONDS: Final = 20.0
+RACE_SECONDS: Final = 30.0
 """How long one publish goes on after others were faster."""
 
 
