@@ -7,6 +7,7 @@ from pathlib import Path
 
 from crypto.ed25519 import SigningKey
 from tests.transports.ops import ADA
+from transports.opening import Member
 from transports.relay.address import RelayAddress
 from transports.relay.client.socket import SocketLink
 from transports.relay.client.transport import RelayTransport
@@ -36,7 +37,7 @@ class Me:
 def transport_to(
     url: str,
     directory: Path,
-    me: Me | None = None,
+    me: Member | None = None,
     *,
     request_seconds: float = 15.0,
     heartbeat_seconds: float = 20.0,
