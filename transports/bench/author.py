@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from crypto.canonical import JsonValue
@@ -15,7 +15,7 @@ from crypto.op import ABSENT, ZERO_HASH, Absent, make_op, to_line
 from crypto.roster.bodies import Admit, Found, Role
 from crypto.sealing import seal
 
-_DAY_MS: Final = 24 * 60 * 60 * 1000
+_HOUR_MS: Final = 60 * 60 * 1000
 
 _TEXT: Final = "Ship it? The build is green and the notes are written. " * 4
 """What each op says, about as much as people write."""
@@ -23,18 +23,14 @@ _TEXT: Final = "Ship it? The build is green and the notes are written. " * 4
 
 @dataclass(slots=True)
 class Author:
-    """One replica. `seq` and `prev` say where its chain stands.
-
-    Its clock is a day behind and rises by a millisecond an op: a relay takes what is older than the team's coming
-    there at any rate.
-    """
+    """One replica. `seq` and `prev` say where its chain stands; its clock (ms) rises by one an op."""
 
     replica: str
     secrets: Secrets
     key: KeyBody
+    clock_ms: int
     seq: int = 0
     prev: str = ZERO_HASH
-    clock_ms: int = field(default_factory=lambda: int(time.time() * 1000) - _DAY_MS)
 
     @property
     def clock(self) -> str:
@@ -42,11 +38,11 @@ class Author:
         return str(Reading(self.clock_ms, 0, self.replica))
 
     @classmethod
-    def new(cls, handle: str) -> "Author":
+    def new(cls, handle: str, clock_ms: int) -> "Author":
         """Make a replica that has said nothing yet."""
         made = Secrets.generate(secrets.token_bytes)
         key = KeyBody(handle, "bench", "dmp", made.sign_pub, made.seal_pub)
-        return cls(f"{handle}-{secrets.token_hex(4)}", made, key)
+        return cls(f"{handle}-{secrets.token_hex(4)}", made, key, clock_ms)
 
     def announces(self) -> bytes:
         """Sign the key op, which is the first one."""
@@ -113,9 +109,13 @@ class Founding:
     authors: Sequence[Author]
 
 
-def found(size: int) -> Founding:
-    """Found a team of so many."""
-    founder, *others = authors = [Author.new(f"r{number}") for number in range(size)]
+def found(size: int, hours: int) -> Founding:
+    """Found a team of so many, whose clocks are so many hours ahead, or behind.
+
+    A relay takes what is older than the team's coming there at any rate, and counts what is newer.
+    """
+    clock_ms = int(time.time() * 1000) + hours * _HOUR_MS
+    founder, *others = authors = [Author.new(f"r{number}", clock_ms) for number in range(size)]
     key = founder.announces()
     line, team = founder.founds()
     return Founding(team, key, line, [key, line, *map(founder.admits, others)], authors)

@@ -110,7 +110,7 @@ class _Process:
 
     async def run(self) -> None:
         load = self._load
-        teams = [found(load.size) for _ in range(load.teams)]
+        teams = [found(load.size, hours=1) for _ in range(load.teams)]
         keys = {author.replica: author.announces() for team in teams for author in team.authors[1:]}
         said = self._signed(teams)
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:

@@ -92,7 +92,7 @@ def place(url: str, folder: Path, token: str | None, progress: Callable[[str], N
     """
     address = read_address(url, Source.TYPED)
     kind, scheme, name = kind_of(scheme_of(address), address), scheme_of(address), f"dmp-bench-{token_hex(4)}"
-    founding = found(_TEAM)
+    founding = found(_TEAM, hours=-24)
     branch = DEFAULT_BRANCH
     with ExitStack() as ending:
         match kind.read.__module__:
