@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from crypto.chain import Head
 from crypto.clock import Reading
@@ -84,11 +85,11 @@ class RelayStore:
         return {row.seq: row.hash for row in self.lanes.get(replica, ()) if low <= row.seq <= high}
 
     def unpruned(
-        self, team: str, replica: str, low: int, high: int
+        self, team: str, replica: str, low: int, high: int, limit: int
     ) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-        for row in self.lanes.get(replica, ()):
-            if low < row.seq <= high and row.to is not None and row.line is not None:
-                yield row.seq, row.hlc, row.to
+        whole = (row for row in self.lanes.get(replica, ()) if row.line is not None)
+        found = ((row.seq, row.hlc, row.to) for row in whole if low < row.seq <= high and row.to is not None)
+        yield from islice(found, limit)
 
     def used(self, team: str | None = None) -> int:
         return 0

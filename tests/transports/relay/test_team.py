@@ -10,6 +10,7 @@ from crypto.op import Op, to_line
 from tests.transports.relay.people import URL, Desk, Line, Person, body_of, found, invited, lines
 from transports.relay import frames
 from transports.relay.frames import Carried, Frame, Why, carried, why
+from transports.relay.server import team as team_module
 from transports.relay.server.relay import UnknownTeamError
 from transports.relay.server.settings import DAY_MS, Settings
 
@@ -427,6 +428,35 @@ def test_7_7_mail_is_a_stub_for_all_once_every_recipient_has_acknowledged_it(des
     assert raws(ada.pull(since, me)) == [stub(each) for each in mails]
     assert raws(bobs.pull(since, me)) == [stub(each) for each in mails]
     assert ada.publish(mails) == frames.Stored(ada._request, mails[-1].seq)
+
+
+def test_one_acknowledgement_looks_at_so_much_and_the_next_goes_on_there(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(team_module, "PRUNE_OPS", 2)
+    bob, bobs = desk.join("bob", 2)
+    cy, cys = desk.join("cy", 3)
+    ada = desk.line(desk.founder)
+    for person, line in ((desk.founder, ada), (cy, cys)):
+        line.publish([person.mail(bob) for _ in range(3)])
+
+    def whole() -> int:
+        return sum(b'"sealed"' in op.raw for op in bobs.pull().ops)
+
+    everything = {desk.founder.replica: desk.founder.chain[-1].seq, cy.replica: cy.chain[-1].seq}
+    left = [whole()]
+    while left[-1] and len(left) < 10:
+        bobs.acks(everything)
+        left.append(whole())
+    assert left == [6, 4, 2, 0]
+
+
+def test_k6_a_team_acknowledges_in_so_many_pairs(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(team_module, "ACK_PAIRS", 1)
+    bob, bobs = desk.join("bob", 2)
+    assert isinstance(bobs.acks({desk.founder.replica: 2, bob.replica: 1}), frames.Acknowledged)
+    assert isinstance(bobs.acks({desk.founder.replica: 3}), frames.Acknowledged)
+    assert desk.relay.team(desk.team).acks == {bob.replica: {desk.founder.replica: 3}}
 
 
 def test_acknowledgements_only_rise_and_outlive_a_restart(desk: Desk) -> None:

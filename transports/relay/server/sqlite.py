@@ -164,14 +164,14 @@ class SqliteStore:
             )
 
     def unpruned(
-        self, team: str, replica: str, low: int, high: int
+        self, team: str, replica: str, low: int, high: int, limit: int
     ) -> Iterator[tuple[int, str, tuple[str, ...]]]:
         with self._reading:
             rows = self._reader.execute(
                 "SELECT ops.seq, ops.hlc, recipients FROM ops JOIN lanes ON lanes.id = lane "
                 "WHERE team = ? AND replica = ? AND ops.seq > ? AND ops.seq <= ? "
-                "AND recipients IS NOT NULL AND line IS NOT NULL",
-                (team, replica, low, high),
+                "AND recipients IS NOT NULL AND line IS NOT NULL ORDER BY ops.seq LIMIT ?",
+                (team, replica, low, high, limit),
             ).fetchall()
         return ((seq, hlc, tuple(recipients.split(" "))) for seq, hlc, recipients in rows)
 

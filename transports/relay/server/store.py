@@ -137,9 +137,9 @@ class Store(Protocol):
         """Return the hashes of a lane's ops with seqs from `low` to `high`."""
 
     def unpruned(
-        self, team: str, replica: str, low: int, high: int
+        self, team: str, replica: str, low: int, high: int, limit: int
     ) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-        """Give seq, clock and recipients of the sealed ops above `low` and up to `high` that are whole."""
+        """Give seq, clock and recipients of the first sealed ops above `low` and up to `high` that are whole."""
 
     def expire(self, before_ms: int, limit: int) -> int:
         """Prune sealed ops that were stored before a time, at most `limit`; return how many."""

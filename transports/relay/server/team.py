@@ -25,8 +25,11 @@ from transports.relay.server.store import Acks, Prune, Read, Store, StoredTeam
 if TYPE_CHECKING:
     from transports.relay.server.session import Session
 
-PRUNE_OPS: Final = 10_000
-"""Ops of one lane that are looked at for what a revocation leaves nobody to wait for."""
+PRUNE_OPS: Final = 2_000
+"""Sealed ops that are looked at because of one acknowledgement or one revocation; others are kept for 30 days."""
+
+ACK_PAIRS: Final = 500_000
+"""Of how many pairs of a reader and a publisher it is known what the one holds of the other, in one team."""
 
 
 @dataclass(slots=True)
@@ -86,6 +89,7 @@ class Team:
     buckets: dict[str, Bucket] = field(default_factory=dict)
     history: dict[str, int] = field(default_factory=dict)
     """Ops of each replica that were let through as the upload of its history."""
+    ack_pairs: int = 0
     used: int = 0
     """The bytes that its ops take, or took before some were pruned."""
     presence_due: bool = False
@@ -148,38 +152,48 @@ class Team:
     # What may be pruned
 
     def note_acks(self, store: Store, reader: str, through: Mapping[str, int]) -> list[Acks | Prune]:
-        """Note how far a reader holds the lanes of others; return what is to be written."""
+        """Note how far a reader holds the lanes of others; return what is to be written.
+
+        One acknowledgement looks at a bounded number of ops, and counts as far as it came: a later one goes on there.
+        """
         held = self.acks.setdefault(reader, {})
-        risen = {
-            publisher: seq
-            for publisher, seq in through.items()
-            if publisher in self.lanes and seq > held.get(publisher, 0)
-        }
-        if not risen:
-            return []
-        before = {publisher: held.get(publisher, 0) for publisher in risen}
-        held.update(risen)
-        changes: list[Acks | Prune] = [Acks(self.id, reader, risen)]
-        for publisher, seq in risen.items():
-            changes += self._unneeded(store, publisher, before[publisher], seq, reader)
-        return changes
+        risen: dict[str, int] = {}
+        prunes: list[Prune] = []
+        left = PRUNE_OPS
+        for publisher, seq in through.items():
+            low = held.get(publisher, 0)
+            if publisher not in self.lanes or seq <= low or left <= 0:
+                continue
+            if publisher not in held:
+                if self.ack_pairs >= ACK_PAIRS:
+                    continue
+                self.ack_pairs += 1
+            sealed = list(store.unpruned(self.id, publisher, low, seq, left))
+            left -= len(sealed)
+            risen[publisher] = held[publisher] = seq if left > 0 else sealed[-1][0]
+            prunes += self._unneeded(publisher, sealed, reader)
+        return [Acks(self.id, reader, risen), *prunes] if risen else []
 
     def forget(self, store: Store, gone: str) -> list[Prune]:
-        """Return what nobody waits for any more now that a replica is revoked."""
-        return [
-            prune
-            for lane in self.lanes.values()
-            if lane.head is not None
-            for prune in self._unneeded(store, lane.replica, 0, lane.head.seq, gone)
-        ]
+        """Return what nobody waits for any more now that a replica is revoked, or the first of much of that."""
+        prunes: list[Prune] = []
+        left = PRUNE_OPS
+        for lane in self.lanes.values():
+            if lane.head is not None and left > 0:
+                sealed = list(store.unpruned(self.id, lane.replica, 0, lane.head.seq, left))
+                left -= len(sealed)
+                prunes += self._unneeded(lane.replica, sealed, gone)
+        return prunes
 
-    def _unneeded(self, store: Store, publisher: str, low: int, high: int, reader: str) -> list[Prune]:
+    def _unneeded(
+        self, publisher: str, sealed: Iterable[tuple[int, str, tuple[str, ...]]], reader: str
+    ) -> list[Prune]:
         seqs = [
             seq
-            for seq, hlc, to in store.unpruned(self.id, publisher, low, high)
+            for seq, hlc, to in sealed
             if reader in to and all(self._has_acked(each, publisher, seq, hlc) for each in to)
         ]
-        return [Prune(self.id, publisher, seqs[:PRUNE_OPS])] if seqs else []
+        return [Prune(self.id, publisher, seqs)] if seqs else []
 
     def _has_acked(self, reader: str, publisher: str, seq: int, hlc: str) -> bool:
         """Whether nobody waits for an op on account of a reader (wire 7.7).
@@ -248,6 +262,7 @@ def load(stored: StoredTeam) -> Team:
     team = Team(
         stored.team, stored.found, stored.created_ms, roster, lanes, acks, place, folded, used=stored.used
     )
+    team.ack_pairs = sum(map(len, acks.values()))
     for op in ops:
         team.note(op)
     return team
