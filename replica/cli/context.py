@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 DIR_VARIABLE: Final = "DMP_DIR"
 DEFAULT_DIR: Final = "~/.dmp"
+_WHOSE_DIR: Final = f"The replica's directory; else ${DIR_VARIABLE}, else {DEFAULT_DIR}."
 
 _ROOMS: Final = ("core", "crypto", "replica", "transports")
 """Whose logs `--verbose` shows. Libraries may log what must not be shown, an address with a password for one."""
@@ -96,15 +97,15 @@ def _setter(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
     return keep
 
 
-def shared_options() -> list[click.Parameter]:
-    """The options that every command takes, before its name or after it."""
+def shared_options(directory: str = _WHOSE_DIR) -> list[click.Parameter]:
+    """The options that every command takes, before its name or after it; `directory` tells what `--dir` means."""
     return [
         click.Option(
             ["--dir"],
             metavar="DIR",
             expose_value=False,
             callback=_setter("typed_dir"),
-            help=f"The replica's directory; else ${DIR_VARIABLE}, else {DEFAULT_DIR}.",
+            help=directory,
         ),
         click.Option(
             ["--json"],
@@ -125,11 +126,11 @@ def shared_options() -> list[click.Parameter]:
 
 
 class Command(click.Command):
-    """A command that takes the shared options too."""
+    """A command that takes the shared options too; `directory` tells what `--dir` means, where it is no replica's."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, directory: str = _WHOSE_DIR, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.params += shared_options()
+        self.params += shared_options(directory)
 
 
 class Group(click.Group):

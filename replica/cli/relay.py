@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from transports.relay.server.shell.serve import Address
 
 DIR_VARIABLE: Final = "DMP_RELAY_DIR"
+_WHOSE_DIR: Final = f"The relay's directory, which is made if need be; else ${DIR_VARIABLE}."
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -26,7 +27,7 @@ def relay() -> None:
 relay.add_command(bench)
 
 
-@relay.command("serve")
+@relay.command("serve", directory=_WHOSE_DIR)
 @click.option(
     "--listen",
     metavar="HOST:PORT",
@@ -190,7 +191,7 @@ def serve(
     return 0
 
 
-@relay.command("backup")
+@relay.command("backup", directory=_WHOSE_DIR)
 @click.argument("file", type=_FILE)
 @pass_cli
 def backup(cli: Cli, file: Path) -> int:

@@ -150,7 +150,8 @@ def _outcome_json(node: Node, outcome: Outcome) -> dict[str, JsonValue]:
 def _faults_text(report: Report) -> list[str]:
     """Which transports besides the main one did not do their part. Of a former main one nobody expects it any more."""
     return [
-        f"dmp: {fault.error.message.rstrip('.')}; the others were served [{_code_of(fault)}]"
+        f"dmp: {fault.error.message.rstrip('.')}{f' ({fault.error.hint})' if fault.error.hint else ''}; "
+        f"the others were served [{_code_of(fault)}]"
         for fault in report.faults
         if not fault.only_read
     ]

@@ -8,7 +8,7 @@ from replica.cli.context import Cli, group, pass_cli
 from replica.cli.roster_changes import Change, late
 from replica.cli.screen import Screen
 from replica.cli.ways import Ways
-from replica.moving import place_of
+from replica.moving import follows_already, place_of
 from replica.team.roster import need_team
 from replica.team.transport import DISCLOSURE, Register, use_git, use_relay
 from transports.base import TransportError
@@ -86,6 +86,7 @@ def _move(cli: Cli, what: Change, details: dict[str, str]) -> None:
                 raise late(cli, node, error) from None
         here = remembered_link(node)
         said = need_team(node.team).view.transport
+        followed = follows_already(node, said)
     if cli.as_json:
         cli.screen.document(
             {
@@ -100,7 +101,13 @@ def _move(cli: Cli, what: Change, details: dict[str, str]) -> None:
         return
     where = _where(place_of(said))
     cli.screen.say(f"The team meets over {where}." if changed else f"The team meets over {where} already.")
-    cli.screen.say(f"This machine is on {here.shown}. The others follow with their next sync.")
+    if followed:
+        cli.screen.say(f"This machine is on {here.shown}. The others follow with their next sync.")
+    else:
+        cli.screen.say(
+            f"This machine is still on {here.shown}; why it cannot follow, and the others perhaps no more than it:"
+        )
+        cli.screen.exact(f"  {cli.command('problems')}")
 
 
 def _asked(question: str) -> bool:

@@ -107,6 +107,7 @@ def test_a_transport_that_fails_is_shown_and_the_others_are_served(
     ada.dmp("sync")
     stick.rename(stick.with_name("pulled-out"))
     ada.dmp("send", "human:bob", "Hello.")
+    assert "is it there, and may you write to it?" in ada.refused("sync")
     told = ada.json("sync", code=1)
     assert [fault["address"] for fault in told["faults"]] == [f"dir:{stick}"]
     bob.dmp("sync")
@@ -249,6 +250,18 @@ def test_a_relay_that_does_not_take_the_team_moves_nobody(ada: Typist, bob: Typi
         ada.dmp("team", "transport", "relay", relay.url, "--yes", "--token", "letmein-letmein-letmein")
         bob.dmp("sync")
         assert bob.json("team", "transport")["here"] == relay.url
+
+
+def test_a_move_to_an_address_that_is_not_the_relay_s_own_is_not_told_as_done_here(
+    ada: Typist, tmp_path: Path
+) -> None:
+    (tokens := tmp_path / "tokens").write_text("letmein-letmein-letmein\n")
+    with served(tmp_path / "relay", "--token-file", str(tokens)) as relay:
+        other = relay.url.replace("127.0.0.1", "localhost")
+        told = ada.try_("team", "transport", "relay", other, "--yes", "--token", tokens.read_text().strip())
+        assert "This machine is still on" in told.out
+        assert "dmp problems" in told.out
+        assert "the address that the relay itself is configured with" in ada.dmp("problems")
 
 
 def test_a_relay_besides_the_branch_brings_what_the_branch_cannot(

@@ -208,3 +208,27 @@ def options_without_help(group: click.Command, ctx: click.Context, path: str) ->
 
 def test_every_command_and_every_option_says_what_it_is_for() -> None:
     assert options_without_help(main.dmp, click.Context(main.dmp), "dmp") == []
+
+
+@pytest.mark.parametrize("command", ["serve", "backup"])
+def test_help_says_that_a_relay_s_directory_is_no_replica_s(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("relay", command, "--help") == 0
+    told = capsys.readouterr().out
+    assert "The relay's directory" in told
+    assert "DMP_RELAY_DIR" in told
+    assert "~/.dmp" not in told
+
+
+def test_a_program_is_told_in_json_that_a_command_was_interrupted_before_its_options_were_read(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_group: object, _ctx: click.Context, _name: str) -> click.Command:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main.Commands, "get_command", interrupted)
+    assert run("inbox", "--json") == 130
+    told = capsys.readouterr()
+    assert json.loads(told.out)["error"]["code"] == "interrupted"
+    assert told.err.strip() == ""
