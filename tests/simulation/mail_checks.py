@@ -193,7 +193,7 @@ def _was_no_home(ended: Ended, machine: SimMachine, recipient: str) -> bool:
 def rows_match(ended: Ended) -> None:
     """The origin's row of a recipient shows the furthest state that a home has, or that all refused.
 
-    But not of a home that once took the origin for out of the team, and so told it nothing of what it said then.
+    But not of a home that once took the origin for revoked, and so told it nothing of what happened by then.
     """
     members = {machine.me: machine for machine in ended.members}
     for origin in ended.members:
@@ -216,7 +216,7 @@ def _row_matches(
         for delivery in members[home].node.engine.deliveries(row.message)
         if delivery.recipient == row.recipient
         and home not in row.refused
-        and (home, origin.me) not in ended.stage.withheld
+        and (home, origin.me) not in ended.stage.untold
         and home in homes(origin.store.db, ended.view, row.recipient)
     ]
     if not states or row.recipient.startswith("task:"):

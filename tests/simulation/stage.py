@@ -10,7 +10,7 @@ from typing import Final
 
 from core.errors import Code, DmpError
 from crypto.canonical import JsonValue
-from crypto.op import Op, Stub, read_entry
+from crypto.op import Op, read_entry
 from crypto.roster.bodies import Dismiss, Role
 from crypto.roster.ops import RosterOp
 from replica.chain.clock import accept_wall_clock
@@ -65,8 +65,8 @@ class Watched:
                     raise FoundError(
                         f"{replica} sealed op {entry.seq} to {left}, which it knew to be in the team no more"
                     )
-            if isinstance(entry, Stub) and entry.hash not in self._stage.published:
-                self._stage.withheld |= {(replica, reader) for reader in entry.to or ()}
+        if team is not None:
+            self._stage.untold |= {(replica, other) for other in team.view.revoked}
         self._inner.publish(replica, lines, acks=acks)
         self._stage.published.update(read_entry(raw).hash for raw in lines)
 
@@ -92,8 +92,8 @@ class Stage:
     """Replicas that the far side would not have in the end, since they are in the team no more, or never were."""
     restored: set[str] = field(default_factory=set)
     """Replicas that an old copy was put back of: what their own stores lost, only the far side may have."""
-    withheld: set[tuple[str, str]] = field(default_factory=set)
-    """Each (replica, reader) of an op that went out without its content: the reader was out of the team just then."""
+    untold: set[tuple[str, str]] = field(default_factory=set)
+    """Each (replica, other) of which the one published something while it took the other for revoked."""
     left: dict[str, str] = field(default_factory=dict)
     """Messages that must never be anywhere but here, and where that is."""
     faults: Collection[Fault] = ()
