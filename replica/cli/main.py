@@ -114,7 +114,7 @@ def run(arguments: Sequence[str]) -> int:
         return USAGE
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - a person never sees a traceback
         failure = failure_of(error)
-        if failure is None or isinstance(error, click.ClickException | KeyboardInterrupt):
+        if failure is None or isinstance(error, click.ClickException | click.Abort | KeyboardInterrupt):
             cli.as_json |= "--json" in arguments  # it may have failed before its options were read
         return _report(cli, failure or _bug(error, traced="--verbose" in arguments))
     return code if isinstance(code, int) else 0
