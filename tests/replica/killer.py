@@ -30,6 +30,9 @@ OF_A_HOST: Final[set[str]] = {
 OF_TRANSPORTS: Final[set[str]] = {CommitPoint.VISITED, CommitPoint.MOVED}
 """Commits of a machine that uses more than one transport: test_transport_crashes visits them."""
 
+OF_PRUNING: Final[set[str]] = {CommitPoint.PRUNED}
+"""Commits of a machine whose transport can take back what everybody has: test_prune visits them."""
+
 
 class KilledError(BaseException):
     """The machine died."""

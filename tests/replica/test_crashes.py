@@ -32,7 +32,7 @@ from replica.shared.docs.bodies import parse_doc
 from replica.shared.docs.reading import read as read_documents
 from replica.team import commands
 from tests.replica.forge import Forger
-from tests.replica.killer import OF_A_HOST, OF_TRANSPORTS, KilledError, Killer, When
+from tests.replica.killer import OF_A_HOST, OF_PRUNING, OF_TRANSPORTS, KilledError, Killer, When
 from tests.replica.shared.docs import said
 from tests.replica.world import Clock, Machine
 from transports.base import Unreachable
@@ -40,7 +40,7 @@ from transports.memory import MemoryRemote, MemoryTransport
 
 TASK = "task:t-0000aa"
 
-OF_A_TEAM = sorted({*CommitPoint, *CorePoint} - OF_A_HOST - OF_TRANSPORTS)
+OF_A_TEAM = sorted({*CommitPoint, *CorePoint} - OF_A_HOST - OF_PRUNING - OF_TRANSPORTS)
 
 
 @dataclass

@@ -9,8 +9,10 @@ import pytest
 from crypto.op import Op, Stub, read_entry
 from replica.chain.prune import DAY_MS, compact
 from replica.records import ops
+from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, put
 from replica.team import commands
+from tests.replica.killer import KilledError, Killer, When
 from tests.replica.world import Machine, World, exchange, world
 from transports.base import Behind
 from transports.git.transport import GitTransport
@@ -194,6 +196,28 @@ def test_a_crash_between_the_branch_and_the_store_is_made_up_for(made: World) ->
     done = compact(ada.node, ada.transport)
     assert (done.saved, done.ops) == (0, len(here(ada)))
     assert all(isinstance(entry, Stub) for entry in here(ada))
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("commit", [1, 2, 3])
+def test_a_crash_around_a_commit_of_pruning_loses_nothing(made: World, commit: int, when: When) -> None:
+    ada, bob = over_git(made, "ada", "bob")
+    ada.send("human:bob", "Ripe?")
+    exchange(ada, bob)
+    hashes = [entry.hash for entry in here(ada)]
+    later(8, ada, bob)
+    ada.node.store.observer = Killer((CommitPoint.PRUNED, when, commit))
+    with pytest.raises(KilledError):
+        ada.sync()
+    ada.node.close()
+    again = made.open(ada.directory.root, ada.clock)
+    again.transport = ada.transport
+    again.sync()
+    assert [entry.hash for entry in here(again)] == [entry.hash for entry in far(again)] == hashes
+    assert all(isinstance(entry, Stub) for entry in (*here(again), *far(again)))
+    again.send("human:bob", "And now?")
+    exchange(again, bob)
+    assert sorted(bob.bodies()) == ["And now?", "Ripe?"]
 
 
 def test_a_newcomer_reads_the_stubs_and_what_comes_after_them(made: World) -> None:
