@@ -92,6 +92,8 @@ class Team:
     ack_pairs: int = 0
     used: int = 0
     """The bytes that its ops take, or took before some were pruned."""
+    free_at: float = 0.0
+    """When the time is over that its last heavy requests have used up."""
     presence_due: bool = False
     left_ms: int = 0
     """When the last connection ended."""

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
+from time import perf_counter
 from typing import Final
 
 import structlog
@@ -39,6 +40,10 @@ LOAD_SECONDS: Final = 5.0
 
 LARGE_OPS: Final = 1_000
 """A roster with more ops is read apart from smaller ones."""
+
+HEAVY_SECONDS: Final = 0.003
+HEAVY_SHARE: Final = 5
+"""Requests that take longer have one part in so many of a team's time: no team keeps the others waiting."""
 
 _TEAM = re.compile(r"[0-9a-f]{32}")
 
@@ -250,6 +255,7 @@ class Shell:
         sending.add_done_callback(self._open.discard)
         try:
             async for message in ws:
+                began = perf_counter()
                 if message.type is WSMsgType.TEXT:
                     session.receive(message.data)
                 else:
@@ -259,6 +265,9 @@ class Shell:
                     give_back()
                 gate.read()
                 speaker.weigh()
+                if (took := perf_counter() - began) > HEAVY_SECONDS:
+                    team.free_at = max(began, team.free_at) + took * HEAVY_SHARE
+                    await asyncio.sleep(team.free_at - perf_counter())
                 while session.busy or (self.closing and session.state is not State.ENDED):
                     speaker.room.clear()
                     await speaker.room.wait()
