@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -161,3 +162,42 @@ def test_a_hostile_team_fills_no_memory(tmp_path: Path, how: str) -> None:
         assert is_closed(socks[0])
         assert other.publish([bea.task()])["t"] == "stored"
         assert memory(relay) - before < 5 * HELD_BYTES
+
+
+def test_a_team_that_asks_for_much_keeps_no_other_waiting(tmp_path: Path) -> None:
+    """While six members of one team pull megabytes without a pause, another team does more than they do."""
+    ada, bea = Person("ada", 1), Person("bea", 7)
+    found(ada)
+    people = [Person(f"k{number}", 100 + number) for number in range(6)]
+    for person in people:
+        person.key_op()
+        ada.admit(person)
+    bea.clock_ms += 5
+    pulls, enough = 0, threading.Event()
+
+    def pull(person: Person) -> None:
+        nonlocal pulls
+        with entered(relay, team, person) as wire:
+            while not enough.is_set():
+                wire.ask("pull", since={})
+                pulls += 1
+
+    with served(tmp_path / "relay") as relay:
+        status, answer = relay.post("/v1/teams", body_of(ada))
+        assert status == 201
+        team = answer["teamId"]
+        with entered(relay, team, ada) as wire:
+            for _ in range(4):
+                wire.publish([ada.task("x" * 900_000)])
+        with entered(relay, relay.register(bea), bea) as other:
+            threads = [threading.Thread(target=pull, args=(person,)) for person in people]
+            for thread in threads:
+                thread.start()
+            published = 0
+            while pulls < 30:
+                assert other.publish([bea.task()])["t"] == "stored"
+                published += 1
+            enough.set()
+            for thread in threads:
+                thread.join()
+    assert published > 30
