@@ -94,7 +94,7 @@ class Commands(click.Group):
 )
 @click.version_option(package_name="dmp-replica", prog_name="dmp")
 def dmp() -> None:
-    """Signed, end-to-end encrypted mail and questions between teammates, over a git branch.
+    """Signed, end-to-end encrypted mail and questions between teammates, over a git branch, a shared folder or a relay.
 
     Start with `dmp init --handle NAME`.
     """
