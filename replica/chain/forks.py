@@ -21,6 +21,7 @@ from crypto.lane import LaneResult, read_lane, verified_entries
 from crypto.op import ZERO_HASH, Entry, Unverified, read_entry, read_line, to_line
 from crypto.roster.bodies import CutPoint
 from replica.records import ops
+from replica.records.meta import Meta, put
 
 MAX_RIVALS: Final = 4
 """Ops of a fork's seq that are kept, roster ops and others apart: two prove it, and one counts."""
@@ -191,6 +192,7 @@ def leave_for(db: sqlite3.Connection, replica: str, along: LaneResult, start: Cu
         if held is not None and held != entry.hash:
             for table in ("ops", "parked", "missing", "beyond_cut"):
                 db.execute(f"DELETE FROM {table} WHERE replica = ? AND seq >= ?", (replica, entry.seq))
+            put(db, Meta.FOLDED_TYPES, None)  # what was folded of it goes, also where its place stays the same
             if start.head is None or start.head.seq < entry.seq:
                 return start
             head = None if before is None else Head(before.seq, before.hash, before.hlc)

@@ -271,3 +271,30 @@ def test_a_revocation_that_names_an_end_beyond_a_fork_says_which_history_is_mean
         assert view_of(each).is_admin(bob.me)
         assert not view_of(each).is_admin(cy.me)
         assert title_of(each) == "meant"
+
+
+def test_what_was_folded_of_another_history_goes_when_the_meant_one_is_read_after_its_revocation(
+    w: World,
+) -> None:
+    ada, bob, cy, mal = team_with_a_liar(w)
+    liar = Liar(mal)
+    raised = liar.one.op("roster", body=SetRole(bob.me, Role.ADMIN).to_json())
+    end = liar.one.op("task", body=put_body("t-0000bb", title="meant"))
+    other = liar.other.op("task", body=put_body("t-0000aa", title="not meant"))
+    heal = split(w, cy)
+    liar.show(other, to=cy)
+    assert title_of(cy) == "not meant"
+    w.remote.put(mal.me, to_line(raised), to_line(end))
+    exchange(ada, bob)
+    sign(ada, Revoke(mal.me, CutPoint(end.seq, end.hash), "tells two stories"))
+    ada.sync()
+    alone = cy.transport
+    assert isinstance(alone, MemoryTransport)
+    alone._remote.put(ada.me, *ada.lane())
+    cy.sync()
+    assert mal.me in view_of(cy).revoked
+    heal()
+    ada.clock.ms = bob.clock.ms = cy.clock.ms
+    exchange(cy, ada, bob, cy)
+    agree(ada, bob, cy)
+    assert title_of(cy) is None
