@@ -193,10 +193,13 @@ def _was_no_home(ended: Ended, machine: SimMachine, recipient: str) -> bool:
 def rows_match(ended: Ended) -> None:
     """The origin's row of a recipient shows the furthest state that a home has, or that all refused.
 
-    But not of a home that once took the origin for revoked, and so told it nothing of what happened by then.
+    But not of a home that once took the origin for revoked, and so told it nothing of what happened by then; nor does
+    an origin that only reads along in the end settle what it asked.
     """
     members = {machine.me: machine for machine in ended.members}
     for origin in ended.members:
+        if ended.view.members[origin.me].observer:
+            continue
         for message in ended.messages[origin.me].values():
             if message.origin is not None:
                 continue
@@ -279,7 +282,8 @@ def nothing_said_is_unsaid(ended: Ended) -> None:
 def work_item_mail_is_somewhere(ended: Ended) -> None:
     """Mail for a work item waits for its next session somewhere, or was given to one, or was refused (M3).
 
-    A home that only reads along in the end is none: mail that went there alone is where mail of a leaver is.
+    A home that only reads along in the end is none: mail that went there alone is where mail of a leaver is. Where no
+    home could be sealed to, the origin's own row says so, and its sender was told.
     """
     members = {each.me for each in ended.members if not ended.view.members[each.me].observer}
     refused, given = _refused(ended), _given_by_others(ended)
@@ -294,6 +298,9 @@ def work_item_mail_is_somewhere(ended: Ended) -> None:
             if all((message_id, home) in refused for home in homes_left):
                 continue
             origin = ended.by_id[op.replica].store.db
+            row = remote.row_of(origin, message_id, target.recipient)
+            if row is not None and row.state == remote.REFUSED:
+                continue
             if any(
                 has_run(origin, replica, target.recipient)
                 for replica in given.get((message_id, target.recipient), ())
