@@ -1,11 +1,15 @@
 """Fixtures every room's tests share."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 PUBLIC_VECTORS = "DMP_PUBLIC_VECTORS"
+
+# A shell lets what it runs in the background ignore interrupts, and so would every process that a test interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
