@@ -192,7 +192,8 @@ def leave_for(db: sqlite3.Connection, replica: str, along: LaneResult, start: Cu
         if held is not None and held != entry.hash:
             for table in ("ops", "parked", "missing", "beyond_cut"):
                 db.execute(f"DELETE FROM {table} WHERE replica = ? AND seq >= ?", (replica, entry.seq))
-            put(db, Meta.FOLDED_TYPES, None)  # what was folded of it goes, also where its place stays the same
+            # What was folded of it goes too, also where the place of its publisher stays the same.
+            put(db, Meta.FOLDED_TYPES, None)
             if start.head is None or start.head.seq < entry.seq:
                 return start
             head = None if before is None else Head(before.seq, before.hash, before.hlc)
