@@ -206,7 +206,7 @@ class Verifier:
             ]
             start = Cursor(start.head, read.along.cursor.halted)
             ops.set_position(db, replica, ops.Position(key.fingerprint, start))
-            if not new:
+            if not new and not read.along.restored:
                 forks.note_read(db, replica, what)
         result = replace(read.along, entries=tuple(new), cursor=start)
         found.chains[replica] = Chain(start, result)

@@ -298,3 +298,30 @@ def test_what_was_folded_of_another_history_goes_when_the_meant_one_is_read_afte
     exchange(cy, ada, bob, cy)
     agree(ada, bob, cy)
     assert title_of(cy) is None
+
+
+def test_content_that_was_missing_below_a_fork_comes_once_it_is_there(w: World) -> None:
+    """K2 and K4 together: bob was shown a stub, and then that the log goes two ways."""
+    ada, bob, cy, mal = team_with_a_liar(w)
+    before = Forger(mal)
+    letter = before.mail(bob, body="whole")
+    one = before.op("task", body=put_body("t-0000aa", title="one"))
+    heal = split(w, bob)
+    transport = bob.transport
+    assert isinstance(transport, MemoryTransport)
+    transport._remote.put(mal.me, to_line(letter.stub()), to_line(one))
+    bob.sync()
+    before.seq, before.prev = one.seq, letter.hash
+    other = before.op("task", body=put_body("t-0000aa", title="other"))
+    transport._remote.put(mal.me, to_line(other))
+    bob.clock.ms += WHOLE_MS
+    bob.sync()
+    assert f"halt:{mal.me}" in bob.problems()
+    assert bob.bodies() == []
+    w.remote.put(mal.me, *(to_line(op) for op in (letter, one, other)))
+    commands.set_role(ada.pass_(), cy.me, Role.ADMIN)  # for which bob reads all logs once more
+    heal()
+    bob.sync()
+    assert view_of(bob).is_admin(cy.me)
+    assert bob.bodies() == ["whole"]
+    assert bob.count("missing") == 0
