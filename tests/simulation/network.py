@@ -65,8 +65,9 @@ class Network:
             self.main.put(replica, *new)
 
     def join(self) -> None:
-        """Bring what was published on either side together."""
+        """Bring what was published on either side together, what one of them withheld too."""
         if self.other is not None:
+            self.other.hidden.clear()
             _copy(self.other, self.main)
         self.other, self.apart = None, frozenset()
 
