@@ -13,7 +13,14 @@ if TYPE_CHECKING:
 
 
 @command("bench")
-@click.option("--replicas", type=click.IntRange(1), default=1_000, show_default=True, metavar="N")
+@click.option(
+    "--replicas",
+    type=click.IntRange(1),
+    default=1_000,
+    show_default=True,
+    metavar="N",
+    help="How many are connected.",
+)
 @click.option(
     "--teams",
     type=click.IntRange(1),
