@@ -8,6 +8,8 @@ import pytest
 
 PUBLIC_VECTORS = "DMP_PUBLIC_VECTORS"
 
+pytest.register_assert_rewrite("transports.contract")  # before any test imports it
+
 # A shell lets what it runs in the background ignore interrupts, and so would every process that a test interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
