@@ -24,7 +24,7 @@ demo: setup
 	$(BIN)/python -m tests.e2e.demo
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 lint: setup
 	$(BIN)/ruff check .
