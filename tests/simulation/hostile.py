@@ -311,7 +311,7 @@ def _forward(stage: Stage, machine: SimMachine, random: Random) -> None:
     by.publish(by.op("mail", body={"forward": inner}, payload=payload, to=(to,)))
 
 
-@act("hostile: publish as an observer", 2.5 * WEIGHT)
+@act("hostile: publish as an observer", 4 * WEIGHT)
 def _observer(stage: Stage, machine: SimMachine, random: Random) -> None:
     """Let a machine in that only reads along, and have it say more."""
     observers = [

@@ -19,8 +19,6 @@ from tests.simulation.stage import stage_of
 SEEDS = 300
 AT_A_TIME = 10
 OFTEN = 20
-SELDOM = {"hostile: publish as an observer": 15}
-"""What needs more than most acts do, a machine that is not in the team yet, and so happens less often."""
 
 
 @pytest.fixture(scope="session")
@@ -64,7 +62,7 @@ def test_every_act_fault_and_crash_happened_often(folder: Path) -> None:
     happened: Counter[str] = Counter()
     for group in range(SEEDS // AT_A_TIME):
         happened += run_group(folder, group)[0]
-    seldom = {what: happened[what] for what in DEEDS if happened[what] < SELDOM.get(what, OFTEN)}
+    seldom = {what: happened[what] for what in DEEDS if happened[what] < OFTEN}
     seldom |= {
         f"fault {each}": happened[f"fault {each}"] for each in FAULTS if happened[f"fault {each}"] < OFTEN
     }
