@@ -26,8 +26,13 @@ HOSTILE: Final = "hostile: "
 PROLOGUE: Final = ("begin a session", "begin a session")
 """What comes first, so that there is something to go on with."""
 
-_NEVER_REACHED: Final = frozenset((CommitPoint.CREATED, CommitPoint.FOUNDED, CorePoint.MIGRATE))
-"""Commits from before a simulation begins."""
+_NEVER_REACHED: Final = frozenset(
+    (
+        *(CommitPoint.CREATED, CommitPoint.FOUNDED, CorePoint.MIGRATE),
+        *(CommitPoint.VISITED, CommitPoint.MOVED, CommitPoint.PRUNED),
+    )
+)
+"""Commits from before a simulation begins, and of machines with several transports, or one that takes things back."""
 
 CRASHES: Final = tuple(sorted({*CommitPoint, *CorePoint} - _NEVER_REACHED)) + HOOKS
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.replica.killer import OF_PRUNING, OF_TRANSPORTS
 from tests.simulation.acts import CRASHES, FAULTS, FEWEST, FEWEST_ACTS, MOST, Act, Script, draw
 from tests.simulation.network import lanes_of
 from tests.simulation.registry import DEEDS
@@ -68,9 +67,7 @@ def test_every_act_fault_and_crash_happened_often(folder: Path) -> None:
         f"fault {each}": happened[f"fault {each}"] for each in FAULTS if happened[f"fault {each}"] < OFTEN
     }
     assert not seldom
-    # Simulated machines have one transport, from which nothing is taken back.
-    points = set(CRASHES) - OF_TRANSPORTS - OF_PRUNING
-    died = {(point, when) for point in points for when in ("before", "after")}
+    died = {(point, when) for point in CRASHES for when in ("before", "after")}
     never = {at for at in died if not happened[f"crash {at[0]} {at[1]}"]}
     assert len(never) < len(died) / 4, (
         f"test_crashes visits each; here machines seldom die at {sorted(never)}"
