@@ -208,4 +208,4 @@ def _open(opening: Opening) -> MemoryTransport:
     return MemoryTransport(shared(opening.address.partition(":")[2]))
 
 
-KIND: Final = Kind(_read, _open)
+KIND: Final = Kind(_read, _open, lasts=False)

@@ -145,11 +145,21 @@ def _check_url(scheme: str, text: str) -> None:
             raise RemoteError("a file address is file:///an/absolute/path")
         return
     if not _HOST.fullmatch(host) or not url.path.strip("/"):
-        raise RemoteError(f"an address names a host and a repository there: {redact(text)}")
+        raise RemoteError(
+            f"an address names a host and a repository there: {redact(text)}{_or_relay(scheme)}"
+        )
     if url.username is not None and not _USER.fullmatch(url.username):
         raise RemoteError(f"not a user name that can be in an address: {redact(text)}")
     if scheme == "http" and not _is_loopback(url):
-        raise RemoteError("http is only used to this machine itself; use the https address")
+        raise RemoteError(
+            f"http is only used to this machine itself; use the https address{_or_relay('https')}"
+        )
+
+
+def _or_relay(scheme: str) -> str:
+    """What to type for somebody who means a relay, which is shown by its web address in a browser."""
+    relay = {"http": "ws://", "https": "wss://"}.get(scheme)
+    return "" if relay is None else f" (the address of a relay begins with {relay})"
 
 
 def _is_loopback(url: SplitResult) -> bool:

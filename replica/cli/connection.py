@@ -18,7 +18,7 @@ from replica.records.link import Link, remembered
 from replica.sync import Report, SyncPass
 from transports.base import Transport, TransportError
 from transports.fault_spec import FaultSpec
-from transports.opening import read_address
+from transports.opening import kind_of, read_address, scheme_of, typed_address
 from transports.remotes import RemoteError, Source, check_branch
 
 MEETING: Final = "Where the team meets: a path, an ssh or https address, or dir:PATH."
@@ -49,12 +49,28 @@ def typed_link(node: Node, remote: str | None, branch: str | None) -> Link:
 
 
 def new_link(address: str, branch: str | None, given: str) -> Link:
-    """The link to a transport whose address a person typed, as `given`.
+    """The link to a transport whose address a person typed to meet a team there, as `given`.
 
-    Raises click.UsageError for what is no address or no branch, TransportError where nothing can open it.
+    Raises click.UsageError for what is no address, no branch or no place to meet, TransportError where nothing can
+    open it.
     """
+    link = _link(typed_address, address, branch, given)
+    if not kind_of(scheme_of(link.remote), link.remote).lasts:
+        raise click.BadParameter(
+            f"nobody can meet at {link.shown}: what is left there ends with the process that left it",
+            param_hint=given,
+        )
+    return link
+
+
+def used_link(address: str, branch: str | None, given: str) -> Link:
+    """The link to a transport that may be in use, whatever a new one would be told. Raises as `new_link`."""
+    return _link(lambda text: read_address(text, Source.TYPED), address, branch, given)
+
+
+def _link(read: Callable[[str], str], address: str, branch: str | None, given: str) -> Link:
     try:
-        url = read_address(address, Source.TYPED)
+        url = read(address)
     except RemoteError as error:
         raise click.BadParameter(str(error), param_hint=given) from None
     return Link(url) if branch is None else Link(url, _branch(branch))

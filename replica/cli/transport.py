@@ -4,7 +4,7 @@ import click
 
 from core.errors import Code, DmpError
 from crypto.canonical import JsonValue
-from replica.cli.connection import new_link, remembered_link, sync_pass
+from replica.cli.connection import new_link, remembered_link, sync_pass, used_link
 from replica.cli.context import Cli, group, pass_cli
 from replica.cli.text import counted, listing, moment
 from replica.cli.transport_bench import bench
@@ -13,9 +13,10 @@ from replica.moving import arriving, carry, is_relay, settle
 from replica.node import Node
 from replica.records import outbox, transports
 from replica.records.commits import CommitPoint
-from replica.records.link import Role
+from replica.records.link import Link, Role
 from replica.team.roster import need_team
 from replica.team.transport import DISCLOSURE
+from transports.opening import directory_of, scheme_of
 
 _ROLES = {Role.MAIN: "main", Role.OTHER: "other", Role.FORMER: "former main"}
 
@@ -55,6 +56,8 @@ def add(cli: Cli, address: str, branch: str | None, main: bool) -> None:
         already = known is not None and known.role is (Role.MAIN if main else Role.OTHER)
         if known is not None and known.role is Role.MAIN and not main:
             raise DmpError(Code.CONFLICT, f"{link.shown} is the main transport already", "address")
+        if not already:
+            _see_directory(link)
         if is_relay(link) and not already:
             cli.screen.note(DISCLOSURE)
         if main and not already:
@@ -69,8 +72,28 @@ def add(cli: Cli, address: str, branch: str | None, main: bool) -> None:
     elif already:
         cli.screen.say("It is used already.")
     else:
-        cli.screen.say(f"Added {link.shown}{' as the main transport of this machine' if main else ''}. Next:")
+        use = " as the main transport of this machine" if main else ""
+        cli.screen.say(f"Added {link.shown}{_host(link)}{use}. Next:")
         cli.screen.exact(f"  {cli.command('sync')}")
+
+
+def _see_directory(link: Link) -> None:
+    """Refuse a directory of this machine that is not there. Raises DmpError `not-found`."""
+    place = directory_of(link.remote)
+    if place is not None and not place.is_dir():
+        raise DmpError(
+            Code.NOT_FOUND,
+            f"there is no directory {place}: make it, or plug in what it is on, and add it then. `dmp` makes none, so "
+            "that a stick that is not plugged in is not taken for an empty one",
+            "address",
+        )
+
+
+def _host(link: Link) -> str:
+    """How git's `host:path` was understood, which is short for much else too."""
+    if scheme_of(link.remote) != "ssh" or "://" in link.remote:
+        return ""
+    return f" (a git repository on the host {link.remote.partition(':')[0]})"
 
 
 @transport.command("remove")
@@ -79,7 +102,7 @@ def add(cli: Cli, address: str, branch: str | None, main: bool) -> None:
 @pass_cli
 def remove(cli: Cli, address: str, branch: str | None) -> None:
     """Use a transport no more. What is there stays there, and nothing is lost here."""
-    link = new_link(address, branch, "ADDRESS")
+    link = used_link(address, branch, "ADDRESS")
     with cli.node() as node:
         found = transports.record(node.store.db, link)
         if found is None:

@@ -9,8 +9,8 @@ from crypto.canonical import JsonValue
 from replica.cli.context import Cli, command, pass_cli
 from replica.cli.failures import REFUSED, Failure, failure_of
 from transports.base import TransportError
-from transports.opening import read_address
-from transports.remotes import RemoteError, Source, redact
+from transports.opening import typed_address
+from transports.remotes import RemoteError, redact
 
 if TYPE_CHECKING:
     from transports.bench.measure import Figures
@@ -88,7 +88,7 @@ def bench(
 
 def _check(address: str) -> None:
     try:
-        read_address(address, Source.TYPED)
+        typed_address(address)
     except RemoteError as error:
         raise click.BadParameter(str(error), param_hint="ADDRESS") from None
 

@@ -137,6 +137,27 @@ def test_adding_and_removing(orchard: Town, ada: Typist, stick: Path) -> None:
     ada.refused("transport", "add", "ext::sh -c id", code=2)
 
 
+@pytest.mark.parametrize(
+    ("address", "code", "says"),
+    [
+        ("dri:stick", 2, "did you mean dir:?"),
+        ("memory:mail", 2, "what is left there ends with the process"),
+        ("dir:nowhere", 1, "make it, or plug in what it is on"),
+        ("nowhere.git", 1, "make it, or plug in what it is on"),
+    ],
+)
+def test_what_nobody_can_meet_at_is_not_added(
+    ada: Typist, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str, code: int, says: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert says in " ".join(ada.refused("transport", "add", address, code=code).split())
+    assert len(ada.json("transport", "list")["transports"]) == 1
+
+
+def test_a_host_is_told_by_name_where_it_may_have_been_meant_otherwise(ada: Typist) -> None:
+    assert "Added loft:mail (a git repository on the host loft). " in ada.dmp("transport", "add", "loft:mail")
+
+
 def test_nobody_adds_a_transport_before_a_team(people: Typists, stick: Path) -> None:
     assert "no team yet" in people.of("cy").refused("transport", "add", f"dir:{stick}")
 

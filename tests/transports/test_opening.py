@@ -10,7 +10,15 @@ from tests.transports.ops import ADA, Chain
 from transports.base import TransportError
 from transports.git import GitTransport
 from transports.memory import MemoryTransport
-from transports.opening import Opening, open_transport, read_address, scheme_of, schemes
+from transports.opening import (
+    Opening,
+    directory_of,
+    open_transport,
+    read_address,
+    scheme_of,
+    schemes,
+    typed_address,
+)
 from transports.remotes import RemoteError, Source
 
 
@@ -49,6 +57,66 @@ def test_a_path_is_kept_so_that_it_means_the_same_in_every_working_directory(
 def test_a_scheme_that_nobody_serves_is_named_with_those_that_are_served() -> None:
     with pytest.raises(RemoteError, match=r"no transport is installed for pigeon://loft; .*\bmemory\b"):
         read_address("pigeon://loft", Source.TYPED)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("htps://example.org/mail", "Did you mean https?"),
+        ("dri:stick", "did you mean dir:? A repository on a host of that name is ssh://dri/~/stick"),
+        ("dirs:stick", "did you mean dir:?"),
+        ("memry:mail", "did you mean memory:?"),
+        ("htps:/example.org/mail", "did you mean https://?"),
+        (
+            "https:/example.org/mail",
+            "as in https://example.org/mail. A repository on a host of that name is ssh://",
+        ),
+        ("HTTPS:example.org/mail", "two slashes come after https:"),
+        ("ssh:mail.git", "as in ssh://mail.git."),
+        ("file:/srv/mail.git", "as in file:///srv/mail.git."),
+        ("https://relay.example", "the address of a relay begins with wss://"),
+        ("http://localhost:8080", "the address of a relay begins with ws://"),
+        ("http://relay.example/dmp", "the address of a relay begins with wss://"),
+    ],
+)
+def test_a_scheme_that_was_mistyped_is_told_with_the_one_that_was_meant(text: str, says: str) -> None:
+    with pytest.raises(RemoteError) as error:
+        typed_address(text)
+    assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git:mail.git",
+        "git2:mail.git",
+        "loft:mail",
+        "box:mail",
+        "air:mail",
+        "dirs.example.org:mail",
+        "me@dirs:mail",
+    ],
+)
+def test_a_host_with_a_name_of_its_own_is_a_host(text: str) -> None:
+    assert typed_address(text) == text
+
+
+def test_an_address_in_use_is_opened_whatever_a_new_one_would_be_told(tmp_path: Path) -> None:
+    assert read_address("dirs:stick", Source.TYPED) == "dirs:stick"
+    open_transport(Opening("dirs:stick", Source.TYPED, tmp_path)).close()
+
+
+@pytest.mark.parametrize(
+    ("text", "directory"),
+    [
+        ("dir:/srv/mail", "/srv/mail"),
+        ("/srv/mail.git", "/srv/mail.git"),
+        ("ssh://h/mail", None),
+        ("h:mail", None),
+    ],
+)
+def test_a_directory_of_this_machine_is_known_by_its_address(text: str, directory: str | None) -> None:
+    assert directory_of(text) == (None if directory is None else Path(directory))
 
 
 @pytest.mark.parametrize("text", ["memory:mail", "/srv/mail.git", "file:///srv/mail.git", "git://h/mail.git"])
