@@ -1,7 +1,7 @@
-"""`config.toml`: what a replica's owner set, each a table of a few keys.
+"""What a replica's owner set: by flags, in the environment, and in `config.toml`, in this order.
 
-A file that is malformed in any place counts as not there, as a whole: nothing of it is guessed at, the
-guardrails keep their defaults (section C.7), and its owner is told which key is at fault.
+What is malformed in any place counts as not there, as a whole: nothing of it is guessed at, the guardrails keep
+their defaults (section C.7), and its owner is told which key is at fault.
 """
 
 import os
@@ -13,14 +13,20 @@ from typing import Any, Final, Literal, cast
 
 from core.host import Limits
 from replica.chain.quotas import Quotas
+from replica.host.settings import (
+    BY_NAME,
+    PRUNE_AFTER_DAYS,
+    SETTINGS,
+    TABLES,
+    UNACKNOWLEDGED_HOURS,
+    SettingError,
+    Value,
+    nearest,
+)
 
 Policy = Literal["ask", "allow"]
 
-UNACKNOWLEDGED_HOURS: Final = 24
-"""Machines of people who work by day publish on the day after, whatever the hour."""
-
-PRUNE_AFTER_DAYS: Final = 7
-"""A teammate who restores a backup that is not older can still have all mail again."""
+_MOST_BYTES: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,17 @@ class MemoryPolicy:
 
     agents: Policy = "ask"
     teammates: Policy = "ask"
+
+
+@dataclass(frozen=True, slots=True)
+class ServeConfig:
+    """How `dmp serve` runs: where it listens, where metrics are else, the seconds between syncs, and its log."""
+
+    listen: str = "127.0.0.1:7440"
+    metrics: str | None = None
+    interval: int = 30
+    log: str = "auto"
+    log_level: str = "warning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,58 +70,57 @@ class Config:
     memory: MemoryPolicy = field(default_factory=MemoryPolicy)
     unacknowledged_hours: int | None = UNACKNOWLEDGED_HOURS
     prune_after_days: int | None = PRUNE_AFTER_DAYS
+    serve: ServeConfig = field(default_factory=ServeConfig)
     fault: str | None = None
 
 
-class _Fault(Exception):  # noqa: N818 - becomes `Config.fault`
-    pass
+def read_config(
+    path: Path, environment: Mapping[str, str] = os.environ, flags: Mapping[str, str] | None = None
+) -> Config:
+    """Read the file, which need not be there, below what the environment and then `flags`, by names of keys, say."""
+    try:
+        return _config(read_values(path, environment, flags))
+    except SettingError as fault:
+        return Config(fault=str(fault))
 
 
-_MOST: Final = 1_000_000
-_MOST_BYTES: Final = 100_000
-_TABLES: Final[Mapping[str, tuple[str, ...]]] = {
-    "notify": ("command", "desktop"),
-    "wake": ("command", "policy"),
-    "gates": ("command",),
-    "memory": ("agents", "teammates"),
-    "limits": ("urgent_per_hour", "agent_turns_per_thread_per_hour"),
-    "quotas": (
-        "mail_per_hour",
-        "state_per_hour",
-        "recipients_per_hour",
-        "shared_per_hour",
-        "memories_per_hour",
-        "documents_per_hour",
-    ),
-    "problems": ("unacknowledged_hours",),
-    "pruning": ("after_days",),
-}
-_OFF: Final = "off"
-_MAY_BE_OFF: Final = ("quotas", "problems", "pruning")
+def read_values(
+    path: Path, environment: Mapping[str, str] = os.environ, flags: Mapping[str, str] | None = None
+) -> dict[str, Value]:
+    """What is set, by names of keys; those that nobody set are not there. Raises SettingError with what is at fault."""
+    values = _of_file(path)
+    for each in SETTINGS:
+        flag, variable = (flags or {}).get(each.name), environment.get(each.variable)
+        given, text = (each.flag, flag) if flag is not None else (f"${each.variable}", variable)
+        if text:
+            try:
+                values[each.name] = each.read(text)
+            except SettingError as error:
+                raise SettingError(f"{given}: {error}") from None
+    return values
 
 
-def read_config(path: Path) -> Config:
-    """Read the file, which need not be there."""
+def _of_file(path: Path) -> dict[str, Value]:
     try:
         text = _text(path)
     except FileNotFoundError:
-        return Config()
-    except _Fault as fault:
-        return Config(fault=f"{path}: {fault}")
+        return {}
+    except SettingError as fault:
+        raise SettingError(f"{path}: {fault}") from None
     except OSError as error:
-        return Config(fault=f"{path} cannot be read: {error.strerror or error}")
+        raise SettingError(f"{path} cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
-        return Config(fault=f"{path} cannot be read: {error}")
+        raise SettingError(f"{path} cannot be read: {error}") from None
     import tomllib  # few replicas have the file, and every command asks for it
 
     try:
-        return _config(tomllib.loads(text))
-    except _Fault as fault:
-        return Config(fault=f"{path}: {fault}")
+        return _values(tomllib.loads(text))
+    except SettingError as fault:
+        raise SettingError(f"{path}: {fault}") from None
     except RecursionError:
-        return Config(fault=f"{path} is no TOML that can be read: it is nested too deeply")
+        raise SettingError(f"{path} is no TOML that can be read: it is nested too deeply") from None
     except ValueError as error:  # no TOML, or a number of more digits than Python reads
-        return Config(fault=f"{path} is no TOML: {error}")
+        raise SettingError(f"{path} is no TOML: {error}") from None
 
 
 def _text(path: Path) -> str:
@@ -113,85 +129,65 @@ def _text(path: Path) -> str:
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_BYTES:
-            raise _Fault(f"it must be a file of at most {_MOST_BYTES} bytes")
+            raise SettingError(f"it must be a file of at most {_MOST_BYTES} bytes")
         return os.read(descriptor, _MOST_BYTES).decode()
     finally:
         os.close(descriptor)
 
 
-def _config(content: Mapping[str, Any]) -> Config:
+def _values(content: Mapping[str, Any]) -> dict[str, Value]:
+    found: dict[str, Value] = {}
     for name, table in content.items():
-        if name not in _TABLES:
-            raise _Fault(f"there is no table [{_shown(name)}]; the tables are {', '.join(_TABLES)}")
+        if name not in TABLES:
+            raise SettingError(
+                f"there is no table [{_shown(name)}]{nearest(name)}; the tables are {', '.join(TABLES)}"
+            )
         if not isinstance(table, dict):
-            raise _Fault(f"{name} must be a table, [{name}]")
-        for key in table:
-            if key not in _TABLES[name]:
-                raise _Fault(f"there is no key {name}.{_shown(key)}; [{name}] has {', '.join(_TABLES[name])}")
-    limits, quotas = Limits(), Quotas()
+            raise SettingError(f"{name} must be a table, [{name}]")
+        for key, value in table.items():
+            setting = BY_NAME.get(f"{name}.{key}")
+            if setting is None:
+                keys = ", ".join(each.key for each in SETTINGS if each.table == name)
+                raise SettingError(
+                    f"there is no key {name}.{_shown(key)}{nearest(f'{name}.{key}')}; [{name}] has {keys}"
+                )
+            found[setting.name] = setting.check(value)
+    return found
+
+
+def _config(values: Mapping[str, Value]) -> Config:
+    def get(name: str) -> Any:
+        return values[name] if name in values else BY_NAME[name].default
+
+    def policy(name: str) -> Policy:
+        return cast("Policy", get(name))
+
     return Config(
-        notify_command=_command(content, "notify"),
-        notify_desktop=_flag(content, "notify", "desktop"),
-        wake_command=_command(content, "wake"),
-        wake_policy=_policy(content, "wake", "policy"),
-        gates_command=_command(content, "gates"),
-        memory=MemoryPolicy(
-            agents=_policy(content, "memory", "agents"), teammates=_policy(content, "memory", "teammates")
-        ),
-        limits=Limits(
-            urgent_per_hour=_count(content, "limits", "urgent_per_hour", limits.urgent_per_hour),
-            agent_turns_per_thread_per_hour=_count(
-                content, "limits", "agent_turns_per_thread_per_hour", limits.agent_turns_per_thread_per_hour
-            ),
-        ),
+        notify_command=get("notify.command"),
+        notify_desktop=get("notify.desktop"),
+        wake_command=get("wake.command"),
+        wake_policy=policy("wake.policy"),
+        gates_command=get("gates.command"),
+        memory=MemoryPolicy(policy("memory.agents"), policy("memory.teammates")),
+        limits=Limits(get("limits.urgent_per_hour"), get("limits.agent_turns_per_thread_per_hour")),
         quotas=Quotas(
-            mail=_or_off(content, "quotas", "mail_per_hour", quotas.mail),
-            state=_or_off(content, "quotas", "state_per_hour", quotas.state),
-            recipients=_or_off(content, "quotas", "recipients_per_hour", quotas.recipients),
-            shared=_or_off(content, "quotas", "shared_per_hour", quotas.shared),
-            memories=_or_off(content, "quotas", "memories_per_hour", quotas.memories),
-            documents=_or_off(content, "quotas", "documents_per_hour", quotas.documents),
+            mail=get("quotas.mail_per_hour"),
+            state=get("quotas.state_per_hour"),
+            recipients=get("quotas.recipients_per_hour"),
+            shared=get("quotas.shared_per_hour"),
+            memories=get("quotas.memories_per_hour"),
+            documents=get("quotas.documents_per_hour"),
         ),
-        unacknowledged_hours=_or_off(content, "problems", "unacknowledged_hours", UNACKNOWLEDGED_HOURS),
-        prune_after_days=_or_off(content, "pruning", "after_days", PRUNE_AFTER_DAYS),
+        unacknowledged_hours=get("problems.unacknowledged_hours"),
+        prune_after_days=get("pruning.after_days"),
+        serve=ServeConfig(
+            get("serve.listen"),
+            get("serve.metrics"),
+            get("serve.interval"),
+            get("serve.log"),
+            get("serve.log_level"),
+        ),
     )
-
-
-def _get(content: Mapping[str, Any], table: str, key: str, default: object) -> object:
-    return cast("Mapping[str, object]", content.get(table, {})).get(key, default)
-
-
-def _command(content: Mapping[str, Any], table: str) -> str | None:
-    value = _get(content, table, "command", None)
-    if value is not None and (not isinstance(value, str) or not value.strip() or "\0" in value):
-        raise _Fault(f"{table}.command must be a line for the shell, in quotes")
-    return value
-
-
-def _flag(content: Mapping[str, Any], table: str, key: str) -> bool:
-    value = _get(content, table, key, False)
-    if not isinstance(value, bool):
-        raise _Fault(f"{table}.{key} must be true or false")
-    return value
-
-
-def _policy(content: Mapping[str, Any], table: str, key: str) -> Policy:
-    value = _get(content, table, key, "ask")
-    if value not in ("ask", "allow"):
-        raise _Fault(f'{table}.{key} must be "ask" or "allow"')
-    return value
-
-
-def _count(content: Mapping[str, Any], table: str, key: str, default: int | None) -> int:
-    value = _get(content, table, key, default)
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST:
-        or_off = f', or "{_OFF}"' if table in _MAY_BE_OFF else ""
-        raise _Fault(f"{table}.{key} must be a whole number from 1 to {_MOST}{or_off}")
-    return value
-
-
-def _or_off(content: Mapping[str, Any], table: str, key: str, default: int | None) -> int | None:
-    return None if _get(content, table, key, default) == _OFF else _count(content, table, key, default)
 
 
 def _shown(name: str) -> str:

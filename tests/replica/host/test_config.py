@@ -1,14 +1,19 @@
 """`config.toml`: read whole or not at all (section C.7), and the key at fault is named."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.host import Limits
 from replica.chain.quotas import Quotas
-from replica.host.config import Config, MemoryPolicy, read_config
+from replica.host.config import Config, MemoryPolicy, ServeConfig, read_config, read_values
+from replica.host.settings import BY_NAME, SETTINGS, Form, Setting, template
 from replica.node import create, opened
 
 
@@ -52,6 +57,12 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         teammates = "allow"
         [problems]
         unacknowledged_hours = 11
+        [serve]
+        listen = "[::1]:12"
+        metrics = "localhost:13"
+        interval = 14
+        log = "json"
+        log_level = "info"
         """,
     )
     assert found == Config(
@@ -59,6 +70,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         Quotas(5, 6, 7, 8, documents=9, memories=10),
         MemoryPolicy("allow", "allow"),
         unacknowledged_hours=11,
+        serve=ServeConfig("[::1]:12", "localhost:13", 14, "json", "info"),
     )
 
 
@@ -76,9 +88,13 @@ def test_mail_is_pruned_after_a_week_or_when_its_owner_says_or_never(tmp_path: P
     ("text", "named"),
     [
         ("[notify", "no TOML"),
-        ("[nottify]\n", "[nottify]"),
+        ("[nottify]\n", "there is no table [nottify]; did you mean [notify]?"),
+        ("[wake]\ndesktop = true\n", "there is no key wake.desktop; did you mean notify.desktop?"),
+        ("[serve]\nlisten = '7440'\n", 'serve.listen must be an address, "HOST:PORT"'),
+        ("[serve]\nlisten = '::1:7440'\n", "serve.listen"),
+        ("[serve]\nlisten = 'localhost:77777'\n", "serve.listen"),
         ("notify = 1\n", "notify must be a table"),
-        ("[wake]\ncomand = 'x'\n", "wake.comand"),
+        ("[wake]\ncomand = 'x'\n", "wake.comand; did you mean wake.command?"),
         ('[memory]\nagents = "deny"\n', 'memory.agents must be "ask" or "allow"'),
         ("[limits]\nurgent_per_hour = 0\n", "limits.urgent_per_hour"),
         ("[limits]\nurgent_per_hour = true\n", "limits.urgent_per_hour"),
@@ -131,3 +147,53 @@ def test_the_host_has_the_limits_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "ada" / "config.toml").write_text("[limits]\nurgent_per_hour = 3\n")
     with opened(tmp_path / "ada") as node:
         assert node.host.limits == Limits(urgent_per_hour=3)
+
+
+@given(
+    st.fixed_dictionaries(
+        {}, optional={"flag": st.integers(1, 9), "variable": st.integers(1, 9), "file": st.integers(1, 9)}
+    )
+)
+def test_a_flag_goes_before_the_environment_and_that_before_the_file(written: dict[str, int]) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "config.toml"
+        if "file" in written:
+            path.write_text(f"[serve]\ninterval = {written['file']}\n")
+        environment = {"DMP_SERVE_INTERVAL": str(written["variable"])} if "variable" in written else {}
+        flags = {"serve.interval": str(written["flag"])} if "flag" in written else {}
+        strongest = next((written[each] for each in ("flag", "variable", "file") if each in written), 30)
+        assert read_config(path, environment, flags).serve.interval == strongest
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda each: each.name)
+def test_each_key_may_be_given_in_the_environment_and_as_a_flag(setting: Setting, tmp_path: Path) -> None:
+    text = {
+        Form.FLAG: "true",
+        Form.COUNT: "17",
+        Form.COUNT_OR_OFF: "off",
+        Form.ADDRESS: "localhost:1",
+        Form.ADDRESS_OR_OFF: "off",
+        Form.COMMAND: "run this",
+        Form.CHOICE: (setting.choices or ("",))[-1],
+    }[setting.form]
+    meant = setting.read(text)
+    path = tmp_path / "config.toml"
+    assert read_values(path, {setting.variable: text}) == {setting.name: meant}
+    assert read_values(path, {}, {setting.name: text}) == {setting.name: meant}
+    assert read_values(path, {setting.variable: ""}) == {}
+    if setting.form is not Form.COMMAND:
+        fault = read_config(path, {setting.variable: "no such thing"}).fault
+        assert fault == f"${setting.variable}: {setting.name} must be {setting.must_be}"
+        assert setting.flag in (read_config(path, {}, {setting.name: "no such thing"}).fault or "")
+
+
+def test_the_printed_file_is_valid_and_its_keys_mean_what_holds_without_it(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(template())
+    assert read_config(path) == Config()
+    path.write_text(re.sub(r"^#(\w+ = )", r"\1", template(), flags=re.MULTILINE))
+    values = read_values(path, {})
+    assert values.keys() == BY_NAME.keys()
+    assert {name for name, value in values.items() if value != BY_NAME[name].default} == {
+        each.name for each in SETTINGS if each.example
+    }
