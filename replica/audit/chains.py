@@ -24,13 +24,25 @@ class Walked:
 
 
 class Chains:
-    """The chains of one source. An op whose clock is past `horizon_ms` waits for it."""
+    """The chains of one source. An op whose clock is past `horizon_ms` waits for it.
 
-    def __init__(self, source: Source, scratch: Scratch, horizon_ms: int, progress: Progress) -> None:
+    With `keep_marks` every op that is accepted is kept as it is drawn.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        scratch: Scratch,
+        horizon_ms: int,
+        progress: Progress,
+        *,
+        keep_marks: bool = False,
+    ) -> None:
         self._source = source
         self._side = scratch.side
         self.horizon_ms = horizon_ms
         self._progress = progress
+        self._keep_marks = keep_marks
         self._seen: set[str] = set()
         self._nothing_before = History()
 
@@ -58,7 +70,11 @@ class Chains:
             gap_tries=None,
         )
         cut_seq = None if cut is None else cut[0]
-        tally, outcome = walk(lane, self._side, lambda: Tally(fingerprint, cut_seq, keep_roster=keep_roster))
+
+        def sink() -> Tally:
+            return Tally(fingerprint, cut_seq, keep_roster=keep_roster, keep_marks=self._keep_marks)
+
+        tally, outcome = walk(lane, self._side, sink)
         return Walked(tally, outcome)
 
     def lines(self, replica: str) -> Iterator[bytes]:

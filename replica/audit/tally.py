@@ -3,30 +3,27 @@
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from typing import Final
 
 from crypto.clock import Reading
 from crypto.key_claims import CLAIM_OPS
 from crypto.op import MAX_SEQ, Op, Unverified
 from crypto.roster.ops import RosterOp
 from crypto.walk import REPEATED_KEYS, STUB
-
-MAX_TYPES: Final = 64
-"""Types that are counted one by one. A publisher may make up as many as it likes."""
-
-OTHER_TYPES: Final = "(other)"
+from replica.audit.marks import MAX_TYPES, OTHER_TYPES, Marks
 
 
 class Tally:
     """What one walk accepted of a chain. It is the walk's sink (`crypto.walk.Sink`).
 
     Ops past the seq `cut` are counted apart, as `past_cut`, and are part of no other count. `fingerprint` is
-    that of the key the chain is read under. Roster ops are kept where `keep_roster` says so. `opening` is the
-    hash of the chain's first roster op, if it is among the first few ops: only there a founding counts
-    (federation wire 2.4).
+    that of the key the chain is read under. Roster ops are kept where `keep_roster` says so, and with `keep_marks`
+    every op as it is drawn. `opening` is the hash of the chain's first roster op, if it is among the first few ops:
+    only there a founding counts (federation wire 2.4).
     """
 
-    def __init__(self, fingerprint: str, cut: int | None, *, keep_roster: bool) -> None:
+    def __init__(
+        self, fingerprint: str, cut: int | None, *, keep_roster: bool, keep_marks: bool = False
+    ) -> None:
         self.ops = 0
         self.past_cut = 0
         self.stubs = 0
@@ -37,6 +34,7 @@ class Tally:
         self.roster: list[RosterOp] = []
         self.flagged = array("q")
         """The seqs of ops whose line repeats a key, in their order."""
+        self.marks = Marks(cut) if keep_marks else None
         self._fingerprint = fingerprint
         self._cut = MAX_SEQ if cut is None else cut
         self._keep_roster = keep_roster
@@ -45,6 +43,8 @@ class Tally:
     def accept(self, read: Unverified, grade: int) -> None:
         if read.type == "roster":
             self._roster_op(read)
+        if self.marks is not None:
+            self.marks.accept(read, grade)
         if read.seq > self._cut:
             self.past_cut += 1
             return
@@ -58,6 +58,8 @@ class Tally:
         self.last = read.hlc
 
     def improve(self, read: Unverified, was: int, grade: int) -> None:
+        if self.marks is not None:
+            self.marks.improve(read.seq, grade)
         if read.seq > self._cut:
             return
         self.stubs += bool(grade & STUB) - bool(was & STUB)
