@@ -87,7 +87,7 @@ def unmute(cli: Cli, address: str) -> None:
     _mute(cli, address, muted=False)
 
 
-@agent.command("list")
+@agent.command("list", paged=True)
 @pass_cli
 def list_(cli: Cli) -> None:
     """List the agents that are registered, those of teammates too."""

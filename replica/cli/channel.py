@@ -49,7 +49,7 @@ def leave(cli: Cli, name: str, member: str | None) -> None:
         cli.screen.say(f"{left} left {_SCHEME}{_bare(name)}.")
 
 
-@channel.command("list")
+@channel.command("list", paged=True)
 @pass_cli
 def list_(cli: Cli) -> None:
     """List the channels, those of epics too."""
@@ -65,7 +65,7 @@ def list_(cli: Cli) -> None:
         cli.screen.say("No channels.")
 
 
-@channel.command("members")
+@channel.command("members", paged=True)
 @click.argument("name")
 @pass_cli
 def members(cli: Cli, name: str) -> None:

@@ -125,18 +125,49 @@ def shared_options(directory: str = _WHOSE_DIR) -> list[click.Parameter]:
     ]
 
 
-class Command(click.Command):
-    """A command that takes the shared options too; `directory` tells what `--dir` means, where it is no replica's."""
+class _Ours:
+    """What every command of `dmp` does: its help ends with an example, and what may be long is shown by pages."""
 
-    def __init__(self, *args: Any, directory: str = _WHOSE_DIR, **kwargs: Any) -> None:
+    paged: bool
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the example of this command, if it has one."""
+        from replica.cli.examples import EXAMPLES
+
+        example = EXAMPLES.get(ctx.command_path)
+        if example is not None:
+            with formatter.section("Example"):
+                formatter.write(f"{'':{formatter.current_indent}}$ {example}\n")
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run this command."""
+        run: Callable[[click.Context], Any] = super().invoke  # type: ignore[misc]
+        if not self.paged or ctx.invoked_subcommand is not None:
+            return run(ctx)
+        with ctx.ensure_object(Cli).screen.paged():
+            return run(ctx)
+
+
+class Command(_Ours, click.Command):
+    """A command that takes the shared options too.
+
+    `directory` tells what `--dir` means, where it is no replica's; `paged` that its answer may be long.
+    """
+
+    def __init__(self, *args: Any, directory: str = _WHOSE_DIR, paged: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params += shared_options(directory)
+        self.paged = paged
 
 
-class Group(click.Group):
+class Group(_Ours, click.Group):
     """Commands that belong together, listed in the order in which they were written."""
 
     command_class = Command
+
+    def __init__(self, *args: Any, paged: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.paged = paged
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(self.commands)

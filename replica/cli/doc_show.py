@@ -30,7 +30,7 @@ _NAMES: Final = 20
 """Aliases that are shown: others may add any number."""
 
 
-@command("list")
+@command("list", paged=True)
 @click.option("--all", "everything", is_flag=True, help="Those that are archived or were removed, too.")
 @pass_cli
 def list_(cli: Cli, everything: bool) -> None:
@@ -55,7 +55,7 @@ def list_(cli: Cli, everything: bool) -> None:
         )
 
 
-@command("show")
+@command("show", paged=True)
 @click.argument("named", metavar="DOC")
 @click.option("--rev", "revision", metavar="REV", help="A revision of it, whatever became of it.")
 @click.option(
@@ -102,7 +102,7 @@ def show(cli: Cli, named: str, revision: str | None, output: str | None) -> None
         say_what_to_do(cli, document)
 
 
-@command("log")
+@command("log", paged=True)
 @click.argument("named", metavar="DOC")
 @click.option(
     "--limit", default=50, metavar="N", type=click.IntRange(1), help="How many to list; 50 if not given."
@@ -135,7 +135,7 @@ def log(cli: Cli, named: str, limit: int) -> None:
         say_what_to_do(cli, document)
 
 
-@command("diff")
+@command("diff", paged=True)
 @click.argument("named", metavar="DOC")
 @click.argument("first", metavar="[REV]", required=False)
 @click.argument("second", metavar="[REV]", required=False)

@@ -26,7 +26,7 @@ _TAKE_UP_SECONDS: Final = 10.0
 """How often it takes up what others left undone, and what is due."""
 
 
-@group("gates", invoke_without_command=True)
+@group("gates", invoke_without_command=True, paged=True)
 @click.option("--all", "everything", is_flag=True, help="Those that were decided or closed, too.")
 @click.pass_context
 @pass_cli

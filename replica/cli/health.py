@@ -20,7 +20,7 @@ from replica.records.meta import Meta, get
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._:/-]+")
 
 
-@group("problems", invoke_without_command=True)
+@group("problems", invoke_without_command=True, paged=True)
 @click.option("--all", "every", is_flag=True, help="Show those too that somebody here has seen.")
 @click.pass_context
 def problems(context: click.Context, every: bool) -> None:

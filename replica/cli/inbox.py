@@ -31,7 +31,7 @@ FIRST_CHARACTERS: Final = 160
 """Characters of a body's first line that a list shows."""
 
 
-@command("inbox")
+@command("inbox", paged=True)
 @click.option("--unread", is_flag=True, help="Only what was not read yet.")
 @click.option(
     "--limit",
@@ -128,7 +128,7 @@ def _list_observed(cli: Cli, limit: int) -> None:
         screen.say(f"{counted(total - len(found), 'older message')} not shown; see --limit.")
 
 
-@command("open")
+@command("open", paged=True)
 @pass_cli
 def open_questions(cli: Cli) -> None:
     """List the blocking questions that nobody has answered.

@@ -41,6 +41,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "resume": "replica.cli.health:resume",
     "audit": "replica.cli.audit:audit",
     "relay": "replica.cli.relay:relay",
+    "completion": "replica.cli.completion:completion",
 }
 """Where each command is. A module is imported when its command is used, so that `dmp` starts quickly."""
 

@@ -105,7 +105,7 @@ def put(cli: Cli, /, title: str, body: str, whose: str | None, **options: Any) -
         _tell(cli, node, made, "Kept")
 
 
-@memory.command("list")
+@memory.command("list", paged=True)
 @click.argument("words", nargs=-1)
 @click.option("--scope", type=click.Choice(SCOPES), help="Only those of one scope.")
 @click.option("--kind", type=click.Choice(KINDS), help="Only those of one kind.")
@@ -283,7 +283,7 @@ def merge(
         _tell(cli, node, made, "Kept")
 
 
-@memory.command("proposals")
+@memory.command("proposals", paged=True)
 @click.option("--all", "everything", is_flag=True, help="Those that were decided, too.")
 @pass_cli
 def proposals_(cli: Cli, everything: bool) -> None:

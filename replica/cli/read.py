@@ -25,7 +25,7 @@ from replica.node import Node
 from replica.records import outbox, remote
 
 
-@command("read")
+@command("read", paged=True)
 @click.argument("message_id", metavar="ID")
 @click.option(
     "--as",
@@ -63,7 +63,7 @@ def read(cli: Cli, message_id: str, whose: str | None) -> None:
             screen.exact(f"  {cli.command(reply_command(message))}")
 
 
-@command("thread")
+@command("thread", paged=True)
 @click.argument("message_id", metavar="ID")
 @pass_cli
 def thread(cli: Cli, message_id: str) -> None:

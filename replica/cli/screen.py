@@ -5,12 +5,13 @@ terminal to break: what would be its second half starts with an indent, so nothi
 line of its own.
 """
 
+import io
 import json
 import logging
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import Final, TextIO
 
 from crypto.canonical import JsonValue
@@ -92,6 +93,25 @@ class Screen:
         print(json.dumps(value), flush=True)
 
     @contextmanager
+    def paged(self) -> Iterator[None]:
+        """Show what the block prints with the person's pager, where it is more than their terminal shows at once."""
+        if self.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            yield
+            return
+        shown = _Kept()
+        try:
+            with redirect_stdout(shown):
+                yield
+        finally:
+            text = shown.getvalue()
+            if text.count("\n") < shutil.get_terminal_size().lines:
+                sys.stdout.write(text)
+            else:
+                import click
+
+                click.echo_via_pager(text.removesuffix("\n"))
+
+    @contextmanager
     def working(self, text: str) -> Iterator[Callable[[str], None]]:
         """Show on a terminal what is being done, for as long as the block runs; its value changes the text."""
         if self.as_json or not sys.stderr.isatty():
@@ -109,6 +129,13 @@ class Screen:
                 status.update(Text(escaped(step)))
 
             yield show
+
+
+class _Kept(io.StringIO):
+    """Keeps what is printed as it would be for a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def _narrowest(header: Sequence[str], rows: Sequence[Sequence[str]]) -> int:

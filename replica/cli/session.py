@@ -149,7 +149,7 @@ def resolve(cli: Cli, named: str, replica: str) -> None:
         cli.screen.say(f"{address} belongs to {replica}. The team hears of it with the next sync.")
 
 
-@session.command("list")
+@session.command("list", paged=True)
 @pass_cli
 def list_(cli: Cli) -> None:
     """List the sessions of this machine, and then those that teammates tell of, each by age, the newest last."""

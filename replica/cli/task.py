@@ -65,7 +65,7 @@ def add(cli: Cli, /, title: str, epic: bool, draft: bool, **options: Any) -> Non
     _tell(cli, made, f"Made {made.address}.")
 
 
-@task.command("list")
+@task.command("list", paged=True)
 @click.option("--all", "everything", is_flag=True, help="Those that landed or were dropped, too.")
 @pass_cli
 def list_(cli: Cli, everything: bool) -> None:

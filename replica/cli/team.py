@@ -155,7 +155,7 @@ def pending(cli: Cli) -> None:
     screen.exact(f"  {cli.command('team admit REPLICA --fingerprint XXXX-XXXX-XXXX-XXXX-XXXX-XXXX')}")
 
 
-@team.command("roster")
+@team.command("roster", paged=True)
 @pass_cli
 def roster(cli: Cli) -> None:
     """List who is in the team and who was put out."""
