@@ -9,7 +9,7 @@ from core.errors import Code, DmpError, invalid
 from crypto.canonical import JsonValue
 from crypto.invites import CodeError, InviteCode
 from replica.cli import given
-from replica.cli.connection import MEETING, catch_up, passes, sync_pass, transport_to, typed_link
+from replica.cli.connection import MEETING, sync_pass, transport_to, typed_link
 from replica.cli.context import Cli, command, pass_cli
 from replica.cli.failures import failure_of
 from replica.cli.screen import Screen
@@ -17,6 +17,7 @@ from replica.cli.standing import no_part
 from replica.cli.text import quoted
 from replica.moving import relay_link
 from replica.node import DirectoryNode, Node
+from replica.passes import catch_up, passes
 from replica.records.link import Link
 from replica.records.meta import Meta, get
 from replica.sync import Report, SyncPass
@@ -85,7 +86,7 @@ def _wait(screen: Screen, node: DirectoryNode, link: Link) -> Team:
     """Sync until this machine is admitted. Raises DmpError `forbidden` when it is refused instead."""
     screen.note("Waiting to be admitted. Ctrl-C does no harm: the request stays.")
     last = ""
-    with closing(passes(screen, node, link, WAIT_SECONDS)) as outcomes:
+    with closing(passes(node, link, WAIT_SECONDS, show=screen.working)) as outcomes:
         for outcome in outcomes:
             if isinstance(outcome, TransportError | DmpError):
                 failure = failure_of(outcome)

@@ -10,21 +10,22 @@ import click
 
 from core.errors import Code, DmpError
 from crypto.canonical import JsonValue
-from replica.cli.connection import catch_up, passes, remembered_link, sync_pass
+from replica.cli.connection import remembered_link, sync_pass
 from replica.cli.context import Cli, command, pass_cli
 from replica.cli.failures import REFUSED, Failure, failure_of
 from replica.cli.health import all_problems
 from replica.cli.messages import UNREAD
 from replica.cli.standing import no_part
 from replica.cli.text import counted
-from replica.cli.ways import Ways
 from replica.elsewhere import Fault
 from replica.moving import is_relay
 from replica.node import DirectoryNode, Node
+from replica.passes import Outcome, catch_up, passes
 from replica.records import outbox
 from replica.records.link import Link
 from replica.sync import Report
 from replica.team.transport import DISCLOSURE
+from replica.ways import Ways
 from transports.base import TransportError
 from transports.fault_spec import FaultSpec, SpecError, read_faults
 
@@ -92,7 +93,7 @@ def _watch(cli: Cli, node: DirectoryNode, link: Link, interval: float, faults: F
     try:
         signal.signal(signal.SIGTERM, _end)
         screen.note("Syncing until interrupted (Ctrl-C).")
-        for outcome in passes(screen, node, link, interval, faults=faults):
+        for outcome in passes(node, link, interval, faults=faults, show=screen.working):
             if cli.as_json:
                 screen.document(_outcome_json(node, outcome))
                 continue
@@ -118,9 +119,6 @@ def _watch(cli: Cli, node: DirectoryNode, link: Link, interval: float, faults: F
 
 def _end(_signal: int, _frame: FrameType | None) -> None:
     raise SystemExit(0)
-
-
-Outcome = Report | TransportError | DmpError
 
 
 def _trouble(node: Node, outcome: Outcome) -> str:

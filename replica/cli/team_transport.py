@@ -3,14 +3,15 @@
 import click
 
 from core.errors import Code, DmpError
-from replica.cli.connection import catch_up, remembered_link, sync_pass
+from replica.cli.connection import remembered_link, sync_pass
 from replica.cli.context import Cli, group, pass_cli
 from replica.cli.roster_changes import Change, late
 from replica.cli.screen import Screen
-from replica.cli.ways import Ways
 from replica.moving import follows_already, place_of
+from replica.passes import catch_up
 from replica.team.roster import need_team
 from replica.team.transport import DISCLOSURE, Register, use_git, use_relay
+from replica.ways import Ways
 from transports.base import TransportError
 
 

@@ -8,7 +8,6 @@ from replica.cli.connection import new_link, remembered_link, sync_pass, used_li
 from replica.cli.context import Cli, group, pass_cli
 from replica.cli.text import counted, listing, moment
 from replica.cli.transport_bench import bench
-from replica.cli.ways import Ways
 from replica.moving import arriving, carry, is_relay, settle
 from replica.node import Node
 from replica.records import outbox, transports
@@ -16,6 +15,7 @@ from replica.records.commits import CommitPoint
 from replica.records.link import Link, Role
 from replica.team.roster import need_team
 from replica.team.transport import DISCLOSURE
+from replica.ways import Ways
 from transports.opening import directory_of, scheme_of
 
 _ROLES = {Role.MAIN: "main", Role.OTHER: "other", Role.FORMER: "former main"}

@@ -11,8 +11,8 @@ from random import Random
 
 from crypto.keys import team_id
 from crypto.op import read_entry
-from replica.cli.ways import Myself
 from replica.node import DirectoryNode
+from replica.ways import Myself
 from tests.replica.transports.places import own_lines
 from tests.replica.world import Machine, world
 from tests.transports.relay import test_killed

@@ -5,10 +5,10 @@ import pytest
 from core.errors import Code
 from replica.chain import apply
 from replica.chain.quotas import HOUR_MS, Quotas
-from replica.cli.connection import catch_up
 from replica.host import documents
 from replica.host.config import Config
 from replica.host.documents import Text
+from replica.passes import catch_up
 from replica.shared import fold, publish
 from replica.shared.docs import rows
 from replica.team import commands
