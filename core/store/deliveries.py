@@ -5,7 +5,7 @@ bound to the session, that the change expects (section 6.3).
 """
 
 import sqlite3
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from heapq import merge
 from itertools import islice
 from typing import Any, Final
@@ -26,6 +26,12 @@ _MAILBOX_IN_STATE: Final = (
     f"SELECT {_COLUMNS}, position FROM deliveries"
     " WHERE recipient = ? AND state = ? AND position > ? ORDER BY position LIMIT ?"
 )
+_PAGE: Final = (
+    f"SELECT {_COLUMNS}, position FROM deliveries WHERE recipient = ?1 AND state = ?2"
+    " AND (?3 IS NULL OR session = ?3)"
+)
+_ON: Final = f"{_PAGE} AND position > ?4 ORDER BY position LIMIT ?5"
+_BACK: Final = f"{_PAGE} AND position < ?4 ORDER BY position DESC LIMIT ?5"
 _POSITION: Final = "SELECT position FROM deliveries WHERE id = ?"
 _MOVE: Final = (
     "UPDATE deliveries SET state = ?, session = ?, changed_at = ?, owner = NULL"
@@ -112,6 +118,30 @@ def mailbox(
         assert message is not None
         box.append((delivery, message))
     return box
+
+
+def page(
+    db: sqlite3.Connection,
+    boxes: Mapping[str, str | None],
+    states: Collection[State] | None,
+    after: str | None,
+    limit: int,
+    *,
+    newest: bool = False,
+) -> list[Delivery]:
+    """Return the next `limit` deliveries of several mailboxes after the stored one `after`, the oldest first.
+
+    With `newest` the newest first. A mailbox for which `boxes` has a session holds those alone that are bound to it.
+    """
+    start = 2**62 if newest else 0
+    if after is not None:
+        (start,) = db.execute(_POSITION, (after,)).fetchone()
+    pages = [
+        db.execute(_BACK if newest else _ON, (recipient, str(state), session, start, limit)).fetchall()
+        for recipient, session in boxes.items()
+        for state in set(State if states is None else states)
+    ]
+    return [_delivery(row) for row in islice(merge(*pages, key=_position, reverse=newest), limit)]
 
 
 def move_delivery(

@@ -16,6 +16,7 @@ from core.store import registers
 from core.text import is_blank, is_one_line
 from crypto.canonical import JsonValue
 from replica.addresses import SYSTEM_ADDRESS, never_federates
+from replica.records import tokens
 from replica.shared.bodies import STATUSES
 from replica.shared.kinds import AGENT
 
@@ -120,6 +121,7 @@ def register(
         "registration": random(_TOKEN_BYTES).hex(),
     }
     registers.edit(db, AGENT, address, fields)
+    tokens.remove_of(db, address)  # those of an earlier registration
     return _read(db, address, fields)
 
 

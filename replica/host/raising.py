@@ -51,22 +51,27 @@ def raise_gate(
     )
 
 
-def registration_gate(node: Node, gate_type: GateType, agent: Agent) -> Message:
-    """The gate of a pending registration, which is raised where it was not yet, and anew where it was closed."""
-    gate = _registration_gate(node, gate_type, agent)
+def registration_gate(
+    node: Node, gate_type: GateType, agent: Agent, requested_by: str | None = None
+) -> Message:
+    """The gate of a pending registration, which is raised where it was not yet, and anew where it was closed.
+
+    `requested_by` is the human who asked, None for the owner.
+    """
+    gate = _registration_gate(node, gate_type, agent, requested_by)
     closed = node.engine.answer_of(gate.id)
     if closed is None or not is_close(closed, node.host.system_address):
         return gate
     with node.store.transaction(CommitPoint.AGENT) as db:
         agent = agents.ask_anew(db, node.random, agent.address)
-    return _registration_gate(node, gate_type, agent)
+    return _registration_gate(node, gate_type, agent, requested_by)
 
 
-def _registration_gate(node: Node, gate_type: GateType, agent: Agent) -> Message:
+def _registration_gate(node: Node, gate_type: GateType, agent: Agent, requested_by: str | None) -> Message:
     data: dict[str, JsonValue] = {
         "agent": agent.address,
         "client": agent.client,
-        "requestedBy": node.host.person,
+        "requestedBy": requested_by or node.host.person,
     }
     return raise_gate(node, gate_type, data, key=agents.gate_key(agent)).message
 

@@ -37,3 +37,4 @@ class CommitPoint(StrEnum):
     DOCUMENT = "document"  # something said of a document
     SESSION = "session"  # a session made, begun or ended
     EFFECT = "effect"  # what an answered gate changed here
+    TOKEN = "token"  # who may use the host API

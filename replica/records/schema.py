@@ -504,6 +504,38 @@ DROP INDEX ops_of_type;
 CREATE INDEX ops_in_the_clear ON ops (type, replica, seq) WHERE type NOT IN ('mail', 'state');
 """
 
+_HOST_API = """
+-- Who may use the host API. Of a token its SHA-256 is kept, so that a copy of this file lets nobody in.
+CREATE TABLE tokens (
+    id         TEXT PRIMARY KEY,  -- what a person calls it by
+    hash       TEXT NOT NULL UNIQUE,
+    kind       TEXT NOT NULL,
+    address    TEXT,              -- whose it is; NULL for nobody's
+    tier       TEXT,              -- what it may do, where that is not for the kind to say
+    label      TEXT NOT NULL,
+    made_at    TEXT NOT NULL,
+    expires_at TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tokens_by_address ON tokens (address);
+-- What changed of messages and deliveries that were there before, for whoever shows them. The newest alone are kept.
+CREATE TABLE changed (
+    position INTEGER PRIMARY KEY,
+    message  TEXT NOT NULL,
+    delivery TEXT                 -- NULL where the message itself did
+) STRICT;
+CREATE TRIGGER delivery_moved AFTER UPDATE OF state ON deliveries
+    WHEN NEW.state <> 'sending' AND NEW.state <> OLD.state BEGIN
+    INSERT INTO changed (message, delivery) VALUES (NEW.message, NEW.id);
+    DELETE FROM changed WHERE position <= last_insert_rowid() - 10000;
+END;
+CREATE TRIGGER message_became AFTER UPDATE OF kind ON messages WHEN NEW.kind <> OLD.kind BEGIN
+    INSERT INTO changed (message) VALUES (NEW.id);
+    DELETE FROM changed WHERE position <= last_insert_rowid() - 10000;
+END;
+-- What sessions sent, for the threads of a work item.
+CREATE INDEX messages_of_sessions ON messages (sender) WHERE sender >= 'run:' AND sender < 'run;';
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     core.MAILBOXES,
     _FIRST,
@@ -522,4 +554,5 @@ MIGRATIONS: tuple[str, ...] = (
     _TRANSPORTS,
     core.FEWER_INDEXES,
     _LIGHTER_MAIL,
+    _HOST_API,
 )

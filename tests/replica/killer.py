@@ -22,6 +22,7 @@ OF_A_HOST: Final[set[str]] = {
     CommitPoint.MEMORY,
     CommitPoint.AGENT,
     CommitPoint.DOCUMENT,
+    CommitPoint.TOKEN,
     CommitPoint.SESSION,
     CommitPoint.EFFECT,
 }

@@ -20,6 +20,7 @@ from core.inputs import ReplyInput, Sender, SendInput
 from core.message import Message, Standing, State
 from core.store.messages import answer_to, insert_message
 from crypto.canonical import JsonValue
+from replica.api import credentials, tokens
 from replica.home.locks import Held
 from replica.host import agents, doc_proposals, documents, items, memory, memory_gates, raising
 from replica.host.attach import Attached
@@ -50,6 +51,7 @@ class Story:
         self.lock: Held | None = None
         self.attached = False
         self.lives = 0
+        self.secret = ""
         create(root, "ada", "laptop", wall=self.clock, random=Random(0).randbytes)
         (root / "config.toml").write_text("[limits]\nagent_turns_per_thread_per_hour = 1\n")
         self.process = ExitStack()
@@ -107,6 +109,10 @@ class Story:
         gate = raising.registration_gate(node, GATE_TYPES["agent-registration"], found)
         given = ReplyInput("", choice="approve", idempotency_key="approve")
         node.engine.reply(ada(node), gate.id, given)
+
+    def lets_its_agent_in(self, node: Node) -> None:
+        """A token that nobody was shown is good for nobody, so another one is made."""
+        self.secret = tokens.make(node, AGENT).secret
 
     def joins(self, node: Node) -> None:
         node.engine.join("eng", self.task)
@@ -208,6 +214,7 @@ def tell(root: Path, killer: Killer) -> None:
     try:
         story.do(story.makes_a_work_item)
         story.do(story.approves_an_agent)
+        story.do(story.lets_its_agent_in)
         story.do(story.joins)
         story.do(story.starts_a_session)
         story.do(story.sends)
@@ -234,6 +241,7 @@ def check(story: Story, killer: Killer) -> None:
     assert len(story.given) == (2 if unrecorded else 1)
     assert len(set(story.given)) == 1
     assert agents.need(db, AGENT).status == "approved"
+    assert credentials.resolve(node, story.secret).address == AGENT
     assert node.engine.members("eng") == (story.task,)
     assert node.engine.voided() == ["m-bad"]
     assert node.engine.open_gates() == []
