@@ -53,7 +53,7 @@ def audit(cli: Cli, replica: str | None, team: str | None, source: str, branch: 
         with (
             Scratch() as scratch,
             open_source(source, cli.root, branch, scratch) as opened,
-            _progress(screen) as progress,
+            progress_on(screen) as progress,
         ):
             report = run_audit(opened, scratch, wall_clock(), team=team, replica=replica, progress=progress)
     except SourceError as error:
@@ -66,7 +66,8 @@ def audit(cli: Cli, replica: str | None, team: str | None, source: str, branch: 
 
 
 @contextmanager
-def _progress(screen: Screen) -> Iterator["Steps"]:
+def progress_on(screen: Screen) -> Iterator["Steps"]:
+    """Tells on a terminal how far the reading of a source is."""
     with screen.working("reading") as step:
         yield Steps(step)
 

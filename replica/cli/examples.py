@@ -88,6 +88,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "dmp problems ack": "dmp problems ack transport:behind",
     "dmp resume": "dmp resume",
     "dmp audit": "dmp audit --from git:~/orchard.git",
+    "dmp op show": "dmp op show <replica> 12",
     "dmp relay bench": "dmp relay bench --replicas 100 --teams 10 --rate 200",
     "dmp relay serve": "dmp relay serve --dir ~/relay --listen 127.0.0.1:8787",
     "dmp relay backup": "dmp relay backup --dir ~/relay ~/relay-backup",

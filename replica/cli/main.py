@@ -40,6 +40,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "problems": "replica.cli.health:problems",
     "resume": "replica.cli.health:resume",
     "audit": "replica.cli.audit:audit",
+    "op": "replica.cli.op:op",
     "relay": "replica.cli.relay:relay",
     "completion": "replica.cli.completion:completion",
 }
