@@ -24,6 +24,8 @@ class Who(Enum):
     """Any sender: a person, a session or an agent."""
     DECIDING = auto()
     """A human who decides."""
+    PERSON = auto()
+    """A human."""
     REQUEST = auto()
     """A token of the tier `request` or above."""
     DECIDE = auto()
@@ -78,7 +80,7 @@ class Reply:
     """What a handler answers."""
 
     status: int
-    body: JsonValue | None = None
+    body: JsonValue = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,11 @@ class Wait:
     """Ask again when there is news of an answer to this question."""
 
     question: str
+
+
+def elsewhere(_node: DirectoryNode, _call: Call) -> Reply:
+    """The handler of a route that the application itself serves."""
+    raise NotImplementedError
 
 
 Handler: TypeAlias = Callable[[DirectoryNode, Call], Reply | Wait]

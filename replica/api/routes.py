@@ -1,0 +1,8 @@
+"""Every route there is."""
+
+from typing import Final
+
+from replica.api import agents, channels, messages, own
+from replica.api.table import Route
+
+ROUTES: Final[tuple[Route, ...]] = (*own.ROUTES, *messages.ROUTES, *channels.ROUTES, *agents.ROUTES)
