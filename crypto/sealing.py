@@ -26,8 +26,8 @@ WRAPPED_BYTES: Final = CONTENT_KEY_BYTES + 16
 
 _SUITE: Final = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_256_GCM)
 
-# Every X25519 private key is a multiple of 8, so any one of them tells a key of low order.
-_PROBE: Final = X25519PrivateKey.from_private_bytes(bytes(SEAL_KEY_BYTES))
+_PROBE: Final = bytes(SEAL_KEY_BYTES)
+"""Every X25519 private key is a multiple of 8, so any one of them tells a key of low order."""
 
 
 class SealError(ValueError):
@@ -59,7 +59,7 @@ def can_seal_to(public: bytes) -> bool:
     if len(public) != SEAL_KEY_BYTES:
         return False
     try:
-        _PROBE.exchange(X25519PublicKey.from_public_bytes(public))
+        _private_key(_PROBE).exchange(X25519PublicKey.from_public_bytes(public))
     except ValueError:
         return False
     return True
@@ -146,7 +146,8 @@ def open_sealed(
     return open_with_key(sealed, content_key, replica=replica, seq=seq, type=type)
 
 
-@lru_cache(maxsize=16)  # a replica has one, which opens all of its mail; making it costs half an unwrap
+# A replica has one, which opens all of its mail, and one that probes; making it costs half an unwrap.
+@lru_cache(maxsize=16)
 def _private_key(private: bytes) -> X25519PrivateKey:
     return X25519PrivateKey.from_private_bytes(private)
 

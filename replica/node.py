@@ -5,7 +5,6 @@ randomness and whoever watches the commits come from outside.
 """
 
 import os
-import socket
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -128,7 +127,7 @@ def create(
 
     Raises DmpError: `invalid` on `handle` or `device`, `conflict` when a replica is there already.
     """
-    device = device or socket.gethostname().partition(".")[0] or "machine"
+    device = device or os.uname().nodename.partition(".")[0] or "machine"
     identity = make_identity(handle, device, wall=wall, random=random)
     directory = Directory(root)
     directory.create()

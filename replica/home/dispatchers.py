@@ -4,7 +4,6 @@ A name is taken at the first claim, so a command that dispatches nothing makes n
 """
 
 import os
-import secrets
 from pathlib import Path
 
 from replica.home import locks
@@ -21,7 +20,7 @@ class LockedDispatchers:
     def me(self) -> str:
         """This process's name; its lock is taken with it."""
         if self._name is None:
-            name = f"{os.getpid()}-{secrets.token_hex(8)}"
+            name = f"{os.getpid()}-{os.urandom(8).hex()}"
             locks.remove_stale(self._folder)
             self._lock = locks.take(self._folder / name)
             assert self._lock is not None  # nobody else makes a file of this name

@@ -8,7 +8,6 @@ must not fork its chain).
 
 import json
 import os
-import tempfile
 from dataclasses import asdict, dataclass
 from enum import Enum, auto
 from pathlib import Path
@@ -104,8 +103,10 @@ def read_marker(folder: Path, replica: str) -> Marker | None:
 
 def write_marker(folder: Path, replica: str, marker: Marker) -> None:
     """Replace the marker of `replica`, whole or not at all. Raises OSError."""
+    from tempfile import mkstemp  # late: most commands write no marker
+
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".marker-")
+    descriptor, temporary = mkstemp(dir=folder, prefix=".marker-")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             json.dump(asdict(marker), file)

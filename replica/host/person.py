@@ -16,7 +16,7 @@ from core.host import AgentStatus, External, Limits, WakeError, WakeRuling
 from core.message import Message
 from core.store import Store
 from replica.addresses import SYSTEM_ADDRESS
-from replica.host import agents, effects, items
+from replica.host import agents, items
 from replica.host.config import Config
 from replica.host.place import Place, Programs
 from replica.host.sessions import Sessions
@@ -151,6 +151,8 @@ class PersonHost:
     # Effects (section C.3)
 
     def apply_effect(self, gate: Message, answer: Message) -> None:
+        from replica.host import effects  # late: it knows documents and memory; most commands need neither
+
         effects.apply(self._store, gate, answer)
         command = self.config.gates_command
         if command is not None and effects.is_for_others(gate):
