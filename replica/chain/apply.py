@@ -136,7 +136,7 @@ class Applier:
         self._refold_if_stale(team)  # an op may have come later than those it comes before
         if team.view.unknown is None and team.ready(self.node.me):
             self._fill_missing(team, verified, result)
-            self._take_up_what_a_cut_left(team, result)
+            self._take_up_what_was_left_out(team, result)
             self._retry_parked(team, result)
         else:
             result.held = True
@@ -267,6 +267,7 @@ class Applier:
         if member is None and cut is None:
             return Outcome.wait()
         if member is not None and member.observer and entry.type != "presence":
+            self._leave_out(db, entry)
             return Outcome.dropped(
                 subjects.OBSERVER.of(replica), "an observer publishes presence only; not applied"
             )
@@ -339,14 +340,18 @@ class Applier:
         return None if team.view.standing(op.replica, op.seq) else self._beyond_cut(db, op)
 
     def _beyond_cut(self, db: sqlite3.Connection, entry: Entry) -> Outcome:
-        """Not applied as things are, but remembered where it is sealed to this replica: a cut may turn out void."""
+        """Not applied as things are: a cut may turn out void."""
+        self._leave_out(db, entry)
+        text = f"what {entry.replica} published after its revocation is not applied"
+        return Outcome.dropped(subjects.CUT.of(entry.replica), text)
+
+    def _leave_out(self, db: sqlite3.Connection, entry: Entry) -> None:
+        """Remember what is sealed to this replica and not applied by the roster as it is now known."""
         (kept,) = db.execute("SELECT count(*) FROM beyond_cut WHERE replica = ?", (entry.replica,)).fetchone()
         if self.node.me in (entry.to or ()) and kept < MAX_PARKED:
             db.execute(
                 "INSERT OR IGNORE INTO beyond_cut (replica, seq) VALUES (?, ?)", (entry.replica, entry.seq)
             )
-        text = f"what {entry.replica} published after its revocation is not applied"
-        return Outcome.dropped(subjects.CUT.of(entry.replica), text)
 
     def _content(self, db: sqlite3.Connection, receiver: Receiver, entry: Entry) -> Outcome:
         """What the op itself does here."""
@@ -427,13 +432,15 @@ class Applier:
                 self._record(db, op, outcome, result)
             receiver.announce()
 
-    def _take_up_what_a_cut_left(self, team: Team, result: Applied) -> None:
-        """Apply what came after a cut that turned out void, in the order it was said."""
-        db = self.node.store.db
+    def _take_up_what_was_left_out(self, team: Team, result: Applied) -> None:
+        """Apply what came after a cut that turned out void, or of a member that was taken for an observer."""
+        db, members = self.node.store.db, team.view.members
         left = [
-            place
-            for place in db.execute("SELECT replica, seq FROM beyond_cut ORDER BY replica, seq").fetchall()
-            if team.view.standing(*place)
+            (replica, seq)
+            for replica, seq in db.execute(
+                "SELECT replica, seq FROM beyond_cut ORDER BY replica, seq"
+            ).fetchall()
+            if team.view.standing(replica, seq) and not (replica in members and members[replica].observer)
         ]
         for start in range(0, len(left), BATCH):
             receiver = Receiver(self.node, team)
@@ -446,6 +453,7 @@ class Applier:
                         continue
                     db.execute("DELETE FROM beyond_cut WHERE replica = ? AND seq = ?", (replica, seq))
                     problems.clear(db, subjects.CUT.of(replica))
+                    problems.clear(db, subjects.OBSERVER.of(replica))
                     if entry is not None:
                         if outcome.subject:
                             self._note(db, outcome, entry)

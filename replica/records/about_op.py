@@ -20,7 +20,9 @@ def waiting_because(db: sqlite3.Connection, replica: str, seq: int) -> list[str]
     if _is_in(db, "missing", replica, seq):
         found.append("only its stub came, and its publisher was asked for the content")
     if _is_in(db, "beyond_cut", replica, seq):
-        found.append("it came after its publisher's cut, and is read if that turns out void")
+        found.append(
+            "its publisher may not say it by the roster as it stands, and it is read if that turns out otherwise"
+        )
     return found
 
 

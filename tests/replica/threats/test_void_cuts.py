@@ -1,6 +1,6 @@
-"""What came after a cut that turned out void counts again, whenever that is learned."""
+"""What a roster forbade that was not known whole counts once it is: after void cuts, and of supposed observers."""
 
-from crypto.roster.bodies import CutPoint, Revoke, Role
+from crypto.roster.bodies import Admit, CutPoint, Revoke, Role
 from replica.team import commands
 from tests.replica.forge import Forger
 from tests.replica.shared.acts import put_body, sign, title_of
@@ -69,3 +69,40 @@ def test_shared_state_after_a_void_cut_counts_again(w: World) -> None:
     assert title_of(ada) is None
     void_what_bob_says_next(ada, bob, cut)
     assert title_of(ada) == "Water the trees"
+
+
+def test_mail_of_who_was_taken_for_an_observer_is_read_once_the_admission_before_that_is_known(
+    w: World,
+) -> None:
+    ada, bob, cy = team_of_three(w)
+    eve = w.machine("eve")
+    commands.join(eve.pass_(), None)
+    exchange(ada, bob)
+    key = eve.node.identity.fingerprint
+    sign(ada, Admit(eve.me, "eve", Role.MEMBER, key))  # and her machine is offline from here on
+    bob.clock.ms += 60_000
+    sign(bob, Admit(eve.me, "eve", Role.MEMBER, key, observer=True))
+    exchange(bob, cy)
+    member = Forger(eve)
+    member.publish(member.mail(cy, body="I am one of you"))
+    cy.sync()
+    assert cy.bodies() == []
+    assert f"observer:{eve.me}" in cy.problems()
+    exchange(ada, cy)
+    assert cy.bodies() == ["I am one of you"]
+    assert f"observer:{eve.me}" not in cy.problems()
+    assert cy.count("beyond_cut") == 0
+
+
+def test_mail_of_an_observer_stays_unread(w: World) -> None:
+    ada, bob, cy = team_of_three(w)
+    eve = w.machine("eve")
+    commands.join(eve.pass_(), None)
+    ada.sync()
+    sign(ada, Admit(eve.me, "eve", Role.MEMBER, eve.node.identity.fingerprint, observer=True))
+    spy = Forger(eve)
+    spy.publish(spy.mail(cy, body="let me say something"))
+    exchange(ada, bob, cy)
+    exchange(ada, bob, cy)
+    assert cy.bodies() == []
+    assert cy.count("beyond_cut") == 1
