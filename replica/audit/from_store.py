@@ -11,7 +11,7 @@ from core.store.database import BUSY_TIMEOUT_MS
 from crypto.chain import Halt
 from crypto.keys import REPLICA_ID
 from replica.audit.source import Record, SourceError
-from replica.records import ops
+from replica.records import fork_proofs, ops
 from replica.records.meta import Meta, get
 from replica.records.schema import MIGRATIONS
 from transports.base import Line, Skipped
@@ -42,6 +42,7 @@ class StoreSource:
                     for replica, position in positions.items()
                     if position.cursor.halted is not None
                 },
+                [each.proof for each in fork_proofs.kept(db)],
             )
 
     def survey(self) -> Iterator[Line]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from crypto.chain import Halt
+from crypto.fork_proof import ForkProof
 from transports.base import Line, Skipped
 
 
@@ -25,11 +26,12 @@ class Record:
     """What the replica that a store belongs to has concluded, and its lines cannot show.
 
     `founding` is the opHash of the founding it follows. `halts` are chains it halted, with the fingerprint of
-    the key they were read under: the op that halted a chain is never kept.
+    the key they were read under: the op that halted a chain is never kept. `proofs` are of the forks it met.
     """
 
     founding: str | None = None
     halts: Mapping[str, tuple[str, Halt]] = field(default_factory=dict)
+    proofs: Sequence[ForkProof] = ()
 
 
 class Source(Protocol):

@@ -92,6 +92,14 @@ class Survey:
         (count,) = self._db.execute("SELECT count(*) FROM claims WHERE lane = ?", (replica,)).fetchone()
         return int(count)
 
+    def key_op(self, replica: str, fingerprint: str) -> Op | None:
+        """The op that announces the key with this fingerprint for a replica."""
+        row = self._db.execute(
+            "SELECT line FROM claims WHERE lane = ? AND fingerprint = ?", (replica, fingerprint)
+        ).fetchone()
+        found = None if row is None else read_entry(row[0])
+        return found if isinstance(found, Op) else None
+
     def bad_key(self, replica: str) -> Halt | None:
         """Why the first key op of a replica without any announced key is none."""
         return self._bad_keys.get(replica)

@@ -44,6 +44,8 @@ class Team:
     """The lines of the history that counts, of those who signed two and whose revocation says which."""
     ops: Sequence[RosterOp]
     """Every roster op that was read, whether it counts or not, in no order to be relied upon."""
+    forks: Mapping[str, Fork]
+    """Where the two histories part, of those who signed two; also where a revocation says which counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,8 @@ class _TeamReader:
             new = sorted((self._ever_let_in() & keys.keys()) - self._walked.keys())
             if not new and not self._recover() and not self._look_for_ends(view):
                 along = {replica: each.along for replica, each in self._forked.items() if each.counts(view)}
-                return Team(view, keys, self._walked, along, self._all_ops())
+                forks = {replica: each.fork for replica, each in self._forked.items()}
+                return Team(view, keys, self._walked, along, self._all_ops(), forks)
             for replica in new:
                 walked = self._chains.walk(replica, keys[replica], keep_roster=True)
                 self._take(replica, keys[replica], walked)

@@ -16,11 +16,12 @@ from hashlib import sha256
 from typing import Final
 
 from crypto.chain import PREV_MISMATCH, SHARED_SEQ, Cursor, Halt, Head
+from crypto.fork_proof import ForkProof, find_proof
 from crypto.keys import KeyBody
 from crypto.lane import LaneResult, read_lane, verified_entries
-from crypto.op import ZERO_HASH, Entry, Unverified, read_entry, read_line, to_line
+from crypto.op import ZERO_HASH, Entry, Op, Unverified, read_entry, read_line, to_line
 from crypto.roster.bodies import CutPoint
-from replica.records import ops
+from replica.records import fork_proofs, ops
 from replica.records.meta import Meta, put
 
 MAX_RIVALS: Final = 4
@@ -43,12 +44,14 @@ class Fork:
 class Reread:
     """A forked log, read from its start, with the ops that share the fork's seq.
 
-    `along` is the log as far as it counts: to the fork, or to the end that a revocation names.
+    `along` is the log as far as it counts: to the fork, or to the end that a revocation names. `proof` shows the fork
+    to anybody, with the op that announces the key.
     """
 
     fork: Fork | None
     rivals: Sequence[Entry]
     along: LaneResult
+    proof: ForkProof | None = None
 
 
 def is_fork(halt: Halt | None) -> bool:
@@ -112,7 +115,8 @@ def read_histories(
             if head is not None and (head.seq, head.hash) == (end.after_seq, end.after_hash):
                 along, fork = found, replace(fork, end=end)
                 break
-    return Reread(fork, _at(replica, lines, key, fork.seq), along)
+    rivals_there = _at(replica, lines, key, fork.seq)
+    return Reread(fork, rivals_there, along, _proof(replica, lines, key, whole.entries, rivals_there))
 
 
 def _history(replica: str, lines: Iterable[bytes], end: str) -> list[bytes] | None:
@@ -138,6 +142,18 @@ def _at(replica: str, lines: Iterable[bytes], key: KeyBody, seq: int) -> list[En
     return [found[hash_] for hash_ in sorted(found)]
 
 
+def _proof(
+    replica: str, lines: Iterable[bytes], key: KeyBody, entries: Sequence[Entry], there: Sequence[Entry]
+) -> ForkProof | None:
+    """What proves a fork: two ops of its seq, or one there and one elsewhere that follows the same op."""
+    announced = next((op for op in (*entries, *there) if isinstance(op, Op) and op.type == "key"), None)
+    if announced is None:
+        return None
+    prevs = {entry.prev for entry in there}
+    after = [raw for raw in lines if (read := read_line(raw)).prev in prevs and isinstance(read, Unverified)]
+    return find_proof(announced, [*there, *verified_entries(replica, after, key.sign_key)])
+
+
 def digest(lines: Iterable[bytes], ends: Iterable[CutPoint]) -> str:
     """What tells one reading of a forked log from another."""
     found = sha256(repr(list(ends)).encode())
@@ -154,9 +170,11 @@ def was_read(db: sqlite3.Connection, replica: str, what: str) -> bool:
     )
 
 
-def keep(db: sqlite3.Connection, replica: str, found: Reread) -> bool:
-    """Remember a fork and what proves it, inside an open transaction; True where that is news."""
+def keep(db: sqlite3.Connection, replica: str, found: Reread, at: str) -> bool:
+    """Remember a fork that was met `at` a time, and what proves it, in an open transaction; True where it is news."""
     assert found.fork is not None
+    if found.proof is not None:
+        fork_proofs.keep(db, found.proof, at)
     end = found.fork.end
     before, have = forks(db).get(replica), {entry.hash for entry in rivals(db, replica)}
     of_roster = [each for each in found.rivals if each.type == "roster"]

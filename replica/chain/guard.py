@@ -6,10 +6,10 @@ speaks of a later op than this store has.
 """
 
 from core.errors import Code, DmpError
-from replica.chain.own_lane import LaneReport, check_own_lane, stop_text
+from replica.chain.own_lane import LaneReport, check_own_lane, proof_of_twin, stop_text
 from replica.home.marker import Verdict, compare
 from replica.node import Node
-from replica.records import ops, problems, subjects
+from replica.records import fork_proofs, ops, problems, subjects
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put
 from transports.base import Transport
@@ -40,6 +40,9 @@ def stop_for_stranger(node: Node, report: LaneReport) -> LaneReport:
     with node.store.transaction(CommitPoint.STOPPED):
         put(db, Meta.STOPPED, stopped)
         problems.note(db, problems.Problem(STOPPED, stopped, node.me, report.stranger.seq, node.now()))
+        proof = proof_of_twin(db, node.me, report.stranger)
+        if proof is not None:
+            fork_proofs.keep(db, proof, node.now())
     raise DmpError(Code.CONFLICT, stopped)
 
 

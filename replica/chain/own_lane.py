@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from crypto.fork_proof import ForkProof, find_proof
 from crypto.lane import verified_entries
-from crypto.op import Entry
+from crypto.op import ZERO_HASH, Entry, Op, read_entry
 from replica.home.keyfile import Identity
 from replica.records import ops
 from transports.base import Line, Transport
@@ -55,6 +56,17 @@ def stop_text(stranger: Entry) -> str:
         "nothing any more, since a second history could never be mended. Use the newest copy; or make a new "
         "replica (`dmp init` in a new directory, then `dmp join`) and have this one revoked"
     )
+
+
+def proof_of_twin(db: sqlite3.Connection, replica: str, stranger: Entry) -> ForkProof | None:
+    """What proves to anybody that this replica's key signed two histories; None where a stranger's op only follows."""
+    rows = db.execute(
+        "SELECT line FROM ops WHERE replica = ? AND (seq = ? OR prev = ? OR prev = ?)",
+        (replica, stranger.seq, stranger.prev, ZERO_HASH),
+    )
+    own = [read_entry(bytes(line)) for (line,) in rows]
+    announced = next((op for op in own if isinstance(op, Op) and op.type == "key"), None)
+    return None if announced is None else find_proof(announced, [*own, stranger])
 
 
 def published_head(db: sqlite3.Connection, replica: str) -> int:

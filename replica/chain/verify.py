@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from core.store import Store
+from core.timestamp import timestamp
 from crypto.chain import Cursor
 from crypto.clock import MAX_CLOCK_LEAD_MS
 from crypto.judge import SignatureMemory
@@ -196,7 +197,7 @@ class Verifier:
         if read.fork is None:
             return False
         with self._store.transaction(CommitPoint.CLAIMED):
-            changed = forks.keep(db, replica, read)
+            changed = forks.keep(db, replica, read, timestamp(now_ms))
             start = forks.leave_for(db, replica, read.along, start)
             head = 0 if start.head is None else start.head.seq
             new = [

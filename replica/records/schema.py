@@ -536,6 +536,17 @@ END;
 CREATE INDEX messages_of_sessions ON messages (sender) WHERE sender >= 'run:' AND sender < 'run;';
 """
 
+_FORK_PROOFS = """
+-- What proves that a key signed two histories: one proof for a key, kept whatever becomes of its log here.
+CREATE TABLE fork_proofs (
+    replica     TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    proof       BLOB NOT NULL,
+    at          TEXT NOT NULL,
+    PRIMARY KEY (replica, fingerprint)
+) STRICT;
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     core.MAILBOXES,
     _FIRST,
@@ -555,4 +566,5 @@ MIGRATIONS: tuple[str, ...] = (
     core.FEWER_INDEXES,
     _LIGHTER_MAIL,
     _HOST_API,
+    _FORK_PROOFS,
 )
