@@ -88,6 +88,33 @@ class Reads:
                 raise not_found("after", "no delivery here has that id; start again from the first page")
             return delivery_rows.mailbox(db, recipient, states, after, limit)
 
+    def newest(
+        self, recipients: Collection[str], states: Collection[State] | None, limit: int
+    ) -> list[tuple[Delivery, Message]]:
+        """List the last `limit` of the published mail of some addresses, those in any of `states` where given.
+
+        In delivery order.
+        """
+        boxes = dict.fromkeys(recipients)
+        found: list[tuple[Delivery, Message]] = []
+        after = None
+        with self.store.reading() as db:
+            while len(found) < limit and (
+                page := delivery_rows.page(db, boxes, states, after, limit, newest=True)
+            ):
+                after = page[-1].id
+                for delivery in page:
+                    message = message_rows.message_by_id(db, delivery.message)
+                    assert message is not None
+                    if self.is_published(message):
+                        found.append((delivery, message))
+        return found[:limit][::-1]
+
+    def count(self, recipients: Collection[str], states: Collection[State] | None) -> int:
+        """Count the published mail of some addresses, that in any of `states` where given."""
+        with self.store.reading() as db:
+            return delivery_rows.count_published(db, set(recipients), states)
+
     def open_blocking(self) -> list[Message]:
         """List the blocking questions and handoffs that wait for an answer (section 7.1)."""
         return message_rows.open_blocking_questions(self.store.db)

@@ -32,6 +32,12 @@ _PAGE: Final = (
 )
 _ON: Final = f"{_PAGE} AND position > ?4 ORDER BY position LIMIT ?5"
 _BACK: Final = f"{_PAGE} AND position < ?4 ORDER BY position DESC LIMIT ?5"
+_COUNT: Final = "SELECT count(*) FROM deliveries WHERE recipient = ? AND state = ?"
+# From the few effects on their way, whatever SQLite thinks of the sizes of tables: CROSS JOIN keeps this order.
+_UNPUBLISHED: Final = (
+    "SELECT count(*) FROM effects CROSS JOIN messages ON reply_to = effects.gate AND kind = 'answer'"
+    " CROSS JOIN deliveries ON message = messages.id WHERE effects.owner NOT NULL AND recipient = ? AND state = ?"
+)
 _POSITION: Final = "SELECT position FROM deliveries WHERE id = ?"
 _MOVE: Final = (
     "UPDATE deliveries SET state = ?, session = ?, changed_at = ?, owner = NULL"
@@ -142,6 +148,17 @@ def page(
         for state in set(State if states is None else states)
     ]
     return [_delivery(row) for row in islice(merge(*pages, key=_position, reverse=newest), limit)]
+
+
+def count_published(
+    db: sqlite3.Connection, recipients: Iterable[str], states: Collection[State] | None
+) -> int:
+    """Count the deliveries to some addresses, but for answers to gates whose effect is on its way (section 5.5)."""
+    return sum(
+        db.execute(_COUNT, box).fetchone()[0] - db.execute(_UNPUBLISHED, box).fetchone()[0]
+        for recipient in recipients
+        for box in ((recipient, str(state)) for state in set(State if states is None else states))
+    )
 
 
 def move_delivery(

@@ -1,11 +1,10 @@
 """`dmp inbox` and `dmp open`: what came in, and what waits for an answer."""
 
-from collections.abc import Collection
 from typing import Final
 
 import click
 
-from core.message import Delivery, Message, State
+from core.message import Delivery, Message
 from crypto.canonical import JsonValue
 from crypto.keys import HANDLE
 from replica.cli.context import Cli, command, pass_cli
@@ -65,8 +64,8 @@ def inbox(cli: Cli, unread: bool, limit: int, whose: str | None, observed: bool)
         return
     with cli.node() as node:
         hosted = [] if whose is not None else _hosted(node)
-        found = _mail(node, mailboxes(node, whose), UNREAD if unread else None)
-        shown = found[-limit:]
+        boxes, states = mailboxes(node, whose), UNREAD if unread else None
+        shown, total = node.engine.newest(boxes, states, limit), node.engine.count(boxes, states)
         if cli.as_json:
             screen.document(
                 {
@@ -78,17 +77,17 @@ def inbox(cli: Cli, unread: bool, limit: int, whose: str | None, observed: bool)
                         }
                         for delivery, message in shown
                     ],
-                    "total": len(found),
+                    "total": total,
                     "hosted": [{"address": address, "unread": count} for address, count in hosted],
                 }
             )
             return
         for delivery, message in shown:
             _show(screen, node, delivery, message)
-    if not found:
+    if not total:
         screen.say("No unread mail." if unread else "No mail.")
-    elif len(shown) < len(found):
-        screen.say(f"{counted(len(found) - len(shown), 'older message')} not shown; see --limit.")
+    elif len(shown) < total:
+        screen.say(f"{counted(total - len(shown), 'older message')} not shown; see --limit.")
     for address, count in hosted:
         if count:
             screen.say(
@@ -100,7 +99,7 @@ def _hosted(node: Node) -> list[tuple[str, int]]:
     """Those whom this machine stands in for, and how much of their mail nobody read."""
     member = None if node.team is None else node.team.view.members.get(node.me)
     handles = () if member is None else (each for each in member.hosts if HANDLE.fullmatch(each))
-    return [(address, len(_mail(node, (address,), UNREAD))) for address in map("human:{}".format, handles)]
+    return [(address, node.engine.count((address,), UNREAD)) for address in map("human:{}".format, handles)]
 
 
 def _list_observed(cli: Cli, limit: int) -> None:
@@ -157,19 +156,6 @@ def _whose(node: Node, question: Message) -> str:
     """Whose answer a question waits for; you may give it whoever is asked, since you decide here."""
     asked = [delivery.recipient for delivery in node.engine.deliveries(question.id)]
     return "waits for your answer:" if node.address in asked or not asked else f"waits for {listing(asked)}:"
-
-
-def _mail(
-    node: Node, addresses: Collection[str], states: Collection[State] | None
-) -> list[tuple[Delivery, Message]]:
-    """The mail of several addresses, in the order in which it was delivered."""
-    found = [
-        (delivery, message)
-        for address in addresses
-        for delivery, message in node.engine.inbox(address, states)
-        if node.engine.is_published(message)
-    ]
-    return found if len(addresses) == 1 else sorted(found, key=lambda each: each[0].id)
 
 
 def _show(screen: Screen, node: Node, delivery: Delivery, message: Message) -> None:

@@ -13,11 +13,11 @@ from crypto.canonical import JsonValue
 from replica.cli.connection import remembered_link, sync_pass
 from replica.cli.context import Cli, command, pass_cli
 from replica.cli.failures import REFUSED, Failure, failure_of
-from replica.cli.health import all_problems
 from replica.cli.messages import UNREAD
 from replica.cli.standing import no_part
 from replica.cli.text import counted
 from replica.elsewhere import Fault
+from replica.host.problems import all_problems
 from replica.moving import is_relay
 from replica.node import DirectoryNode, Node
 from replica.passes import Outcome, catch_up, passes
@@ -284,7 +284,7 @@ def _to_see(cli: Cli, node: Node, seen: Mapping[str, int]) -> list[str]:
 
 
 def _unread(node: Node) -> int:
-    return len(node.engine.inbox(node.address, UNREAD))
+    return node.engine.count((node.address,), UNREAD)
 
 
 def _to_admit(node: Node) -> int:

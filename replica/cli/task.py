@@ -91,7 +91,7 @@ def show(cli: Cli, named: str) -> None:
     with cli.node() as node:
         item = items.need(node.store.db, items.address_of(named))
         live = node.host.live_session(item.address)
-        held = len(node.engine.inbox(item.address, (State.HELD,)))
+        held = node.engine.count((item.address,), (State.HELD,))
     if cli.as_json:
         cli.screen.document({"task": item.to_json(), "session": live, "held": held})
         return

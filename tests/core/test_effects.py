@@ -60,6 +60,8 @@ def test_readers_see_an_answer_once_its_effect_was_tried(one: World, fails: bool
     def look(message: Message) -> None:
         readable = one.engine.can_read(ADA, message.id)
         thread = [each.id for each in one.engine.thread(gate.id)]
+        box = one.engine.newest((RUN,), None, 10)
+        assert one.engine.count((RUN,), None) == len(box) == (len(thread) > 1)
         seen.append((readable, one.engine.answer_of(gate.id) is not None, thread))
 
     def effect(gate: Message, answer: Message) -> None:

@@ -175,6 +175,22 @@ def test_a_mailbox_lists_in_delivery_order_by_page_and_by_state(one: World) -> N
     assert one.engine.inbox("human:nobody") == []
 
 
+@pytest.mark.parametrize("states", [None, (State.HELD,), (State.READ, State.HELD)])
+@pytest.mark.parametrize("limit", [1, 3, 100])
+def test_the_newest_of_some_mailboxes_are_the_last_in_delivery_order(
+    one: World, states: tuple[State, ...] | None, limit: int
+) -> None:
+    boxes = ("human:bob", TASK)
+    for number in range(7):
+        sent = one.engine.send(ADA, draft(boxes[number % 2], "human:eve"))
+        if number % 3 == 0:
+            one.engine.mark_read(sent.deliveries[0].id)
+    every = sorted((each for box in boxes for each in one.engine.inbox(box, states)), key=lambda e: e[0].id)
+    assert one.engine.newest(boxes, states, limit) == every[-limit:]
+    assert one.engine.count(boxes, states) == len(every)
+    assert one.engine.newest((), states, limit) == []
+
+
 def test_marking_read_moves_any_state_but_answered_and_then_changes_nothing(one: World) -> None:
     one.host.failing = {OTHER_RUN}
     sent = one.engine.send(ADA, draft("human:bob", TASK, OTHER_TASK, "agent:bob/x", kind="question"))
