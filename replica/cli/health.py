@@ -5,15 +5,13 @@ from typing import Final
 
 import click
 
-from core.errors import Code, DmpError
-from crypto.canonical import JsonValue
 from replica.chain.clock import accept_wall_clock
 from replica.chain.guard import resume as resume_signing
 from replica.cli.context import Cli, command, group, pass_cli
 from replica.cli.text import moment, quoted
-from replica.node import Node
+from replica.host import problems as known
+from replica.records import fork_proofs
 from replica.records import problems as records
-from replica.records import subjects
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get
 
@@ -30,10 +28,13 @@ def problems(context: click.Context, every: bool) -> None:
     if context.invoked_subcommand is not None:
         return
     with cli.node() as node:
-        found = all_problems(node, seen=every)
+        found = known.all_problems(node, seen=every)
+        proven = fork_proofs.proven(node.store.db, found)
     screen = cli.screen
     if cli.as_json:
-        screen.document({"problems": [_problem_json(each) for each in found]})
+        screen.document(
+            {"problems": [known.problem_json(each) | {"proof": each.subject in proven} for each in found]}
+        )
         return
     if not found:
         screen.say("No problems.")
@@ -43,6 +44,8 @@ def problems(context: click.Context, every: bool) -> None:
             *([""] if index else []), f"{_subject(each)}{_place(each)}{since}{', seen' if each.seen else ''}"
         )
         screen.say(f"  {each.text}", f"  To do: {each.kind.remedy}.")
+        if each.subject in proven:
+            screen.say(f"  A proof of it for anybody: {cli.command(f'audit proof {each.replica}')}")
 
 
 @problems.command("ack")
@@ -53,9 +56,8 @@ def acknowledge(cli: Cli, subject: str) -> None:
 
     SUBJECT is what `dmp problems` shows first. What would go on hurting while nobody sees it can only be mended.
     """
-    with cli.node() as node, node.store.transaction(CommitPoint.PROBLEM) as db:
-        _refuse_derived(node, subject)
-        done = records.acknowledge(db, subject)
+    with cli.node() as node:
+        done = known.acknowledge(node, subject)
     if cli.as_json:
         cli.screen.document({"done": True, "already": not done})
     else:
@@ -87,42 +89,6 @@ def resume(cli: Cli, clock: bool) -> None:
         cli.screen.say("Nothing was paused.")
     else:
         cli.screen.say(f"Signing again. Next: {cli.command('sync')}")
-
-
-def all_problems(node: Node, *, seen: bool = False) -> list[records.Problem]:
-    """What is wrong; with `seen`, also what somebody here has seen."""
-    return [*_derived(node), *(each for each in records.all_problems(node.store.db) if seen or not each.seen)]
-
-
-def _derived(node: Node) -> list[records.Problem]:
-    """What is wrong as long as it is so: a configuration that counts for nothing, and what the roster says."""
-    fault, team = node.host.config.fault, node.team
-    own = [] if fault is None else [records.Problem(subjects.CONFIG.of(), fault)]
-    # What strangers published concerns nobody, and anybody could make thousands of them.
-    notes = [] if team is None else [each for each in team.view.problems if team.knows(each.replica or "")]
-    return [*own, *(records.Problem(each.subject, each.text, each.replica, each.seq) for each in notes)]
-
-
-def _refuse_derived(node: Node, subject: str) -> None:
-    """Raise DmpError `conflict` for what goes away only when it is so no more."""
-    for each in _derived(node):
-        if each.subject == subject:
-            raise DmpError(
-                Code.CONFLICT, f"that goes away only when it is mended: {each.kind.remedy}", "subject"
-            )
-
-
-def _problem_json(problem: records.Problem) -> dict[str, JsonValue]:
-    return {
-        "subject": problem.subject,
-        "text": problem.text,
-        "replica": problem.replica,
-        "seq": problem.seq,
-        "at": problem.at,
-        "remedy": problem.kind.remedy,
-        "mayBeSeen": problem.kind.seen,
-        "seen": problem.seen,
-    }
 
 
 def _subject(problem: records.Problem) -> str:

@@ -2,9 +2,7 @@
 
 import click
 
-from core.timestamp import timestamp
 from crypto.canonical import JsonValue
-from crypto.key_claims import Claim
 from crypto.roster.view import Member
 from replica.cli.compact import compact_now
 from replica.cli.connection import MEETING, remembered_link, sync_pass, transport_to, typed_link
@@ -15,11 +13,9 @@ from replica.cli.roster_changes import admit, dismiss, hosts, observer, revoke, 
 from replica.cli.team_transport import transport
 from replica.cli.text import counted, moment, quoted
 from replica.moving import is_relay
-from replica.node import Node
-from replica.records import ops
 from replica.records.meta import Meta, get
-from replica.team import commands
-from replica.team.roster import Team, named, need_team, stored_claims
+from replica.team import commands, shown
+from replica.team.roster import named, need_team
 
 
 @group("team")
@@ -125,13 +121,7 @@ def invite(cli: Cli, handle: str, observer: bool) -> None:
 def pending(cli: Cli) -> None:
     """List the machines that wait to be admitted."""
     with cli.node() as node:
-        known = need_team(node.team)
-        waiting = [
-            _claim_json(known, replica, claim)
-            for replica, claims in stored_claims(node.store.db).items()
-            if replica not in known.view.members and replica not in known.view.revoked
-            for claim in claims
-        ]
+        waiting = shown.pending(node)
         synced = get(node.store.db, Meta.SYNCED_AT)
     screen = cli.screen
     if cli.as_json:
@@ -162,28 +152,13 @@ def roster(cli: Cli) -> None:
     with cli.node() as node:
         known = need_team(node.team)
         everyone = sorted(known.view.members.values(), key=lambda each: (each.handle, each.replica))
-        members = [_member_json(node, known, member) for member in everyone]
+        members = [shown.member_json(node, known, member) for member in everyone]
+        document = shown.roster(node)
         synced = get(node.store.db, Meta.SYNCED_AT)
         me = node.me
-    revoked: list[JsonValue] = [
-        {"replica": cut.replica, "handle": cut.handle, "reason": cut.reason, "by": cut.by}
-        for cut in sorted(known.view.revoked.values(), key=lambda each: each.replica)
-    ]
     screen = cli.screen
     if cli.as_json:
-        screen.document(
-            {
-                "team": known.view.team_id,
-                "name": known.view.name,
-                "founder": known.view.founder,
-                "members": [*members],
-                "revoked": revoked,
-                "pending": [*known.view.pending],
-                "people": [*known.view.people],
-                "seats": known.view.seats,
-                "syncedAt": synced,
-            }
-        )
+        screen.document(document)
         return
     screen.say(f"Team {quoted(known.view.name)} ({known.view.team_id}), {_as_of(synced)}.", "")
     screen.table(
@@ -226,36 +201,6 @@ def fingerprint(cli: Cli) -> None:
     screen.say(f"this machine  {own['fingerprint']}  {own['replica']}")
     if founder is not None and founder != own["replica"]:
         screen.say(f"the founder   {founders}  {founder}")
-
-
-def _claim_json(known: Team, replica: str, claim: Claim) -> dict[str, JsonValue]:
-    """A key that claims a waiting machine's id. Usually an id has one; where it has more, one is an impostor's."""
-    invited = known.view.invited_by(replica, claim.key)
-    return {
-        "replica": replica,
-        "handle": claim.key.handle,
-        "device": claim.key.device,
-        "fingerprint": claim.fingerprint,
-        "by": None if invited is None else known.describe(invited.by),
-    }
-
-
-def _member_json(node: Node, known: Team, member: Member) -> dict[str, JsonValue]:
-    key = known.keys.get(member.replica)
-    heard = ops.position(node.store.db, member.replica)
-    head = None if heard is None else heard.cursor.head
-    return {
-        "replica": member.replica,
-        "handle": member.handle,
-        "device": None if key is None else key.device,
-        "role": str(member.role),
-        "rank": member.rank,
-        "recovered": member.recovered,
-        "hosts": [*member.hosts],
-        "observer": member.observer,
-        "fingerprint": member.fingerprint,
-        "lastHeard": None if head is None else timestamp(head.hlc.ms),
-    }
 
 
 def _role(member: Member) -> str:

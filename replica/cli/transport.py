@@ -3,22 +3,19 @@
 import click
 
 from core.errors import Code, DmpError
-from crypto.canonical import JsonValue
 from replica.cli.connection import new_link, remembered_link, sync_pass, used_link
 from replica.cli.context import Cli, group, pass_cli
 from replica.cli.text import counted, listing, moment
 from replica.cli.transport_bench import bench
 from replica.moving import arriving, carry, is_relay, settle
-from replica.node import Node
-from replica.records import outbox, transports
+from replica.records import transports
 from replica.records.commits import CommitPoint
 from replica.records.link import Link, Role
+from replica.team import shown
 from replica.team.roster import need_team
 from replica.team.transport import DISCLOSURE
 from replica.ways import Ways
 from transports.opening import directory_of, scheme_of
-
-_ROLES = {Role.MAIN: "main", Role.OTHER: "other", Role.FORMER: "former main"}
 
 
 @group("transport")
@@ -116,7 +113,7 @@ def remove(cli: Cli, address: str, branch: str | None) -> None:
                 "ADDRESS --main` puts another in its place on this machine",
                 "address",
             )
-        waiting = 0 if found.role is Role.FORMER else _not_there(node, found)
+        waiting = 0 if found.role is Role.FORMER else shown.not_there(node, found)
         absent = sorted(arriving(node)) if found.role is Role.FORMER else []
         with node.store.transaction(CommitPoint.VISITED) as db:
             transports.remove(db, link)
@@ -144,7 +141,7 @@ def list_(cli: Cli) -> None:
     """List the transports, and how each fared last."""
     with cli.node() as node:
         remembered_link(node)
-        found = [_record_json(node, each) for each in transports.records(node.store.db)]
+        found = [shown.transport_json(node, each) for each in transports.records(node.store.db)]
         absent = sorted(arriving(node))
         names = [need_team(node.team).describe(replica) for replica in absent]
     if cli.as_json:
@@ -169,24 +166,3 @@ def list_(cli: Cli) -> None:
             cli.screen.say(f"{each['address']}, {moment(str(each['failedAt']))}: {each['error']}")
     if names:
         cli.screen.say(f"Not seen on the main transport since this machine came there: {listing(names)}.")
-
-
-def _record_json(node: Node, record: transports.Record) -> dict[str, JsonValue]:
-    return {
-        "address": record.link.shown,
-        "branch": record.link.branch,
-        "use": _ROLES[record.role],
-        "reachable": None if record.seen_at is None and record.failed_at is None else record.error is None,
-        "seenAt": record.seen_at,
-        "waiting": None if record.role is Role.FORMER else _not_there(node, record),
-        "failedAt": record.failed_at,
-        "error": record.error,
-    }
-
-
-def _not_there(node: Node, record: transports.Record) -> int:
-    """How much of this machine's own is not known to be there; on the main one, with what is not signed yet."""
-    (signed,) = node.store.db.execute(
-        "SELECT count(*) FROM ops WHERE replica = ? AND seq > ?", (node.me, record.read_back)
-    ).fetchone()
-    return int(signed) + (outbox.waiting(node.store.db) if record.role is Role.MAIN else 0)
