@@ -1,94 +1,51 @@
 """`dmp audit`: what was signed, and whether it verifies."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from typing import Final
 
 import click
 
 from core.timestamp import timestamp
-from replica.audit.engine import audit as run_audit
-from replica.audit.open import STORE, open_source
+from replica.audit.engine import report_on
 from replica.audit.report import ReplicaReport, Report
-from replica.audit.scratch import Scratch
-from replica.audit.source import SourceError
-from replica.cli.context import Cli, command, pass_cli
-from replica.cli.failures import REFUSED, USAGE, Failure
+from replica.cli.audit_proof import check_proof, proof
+from replica.cli.audit_source import reading_of, source_options
+from replica.cli.context import Cli, group
+from replica.cli.failures import REFUSED
 from replica.cli.screen import Screen
 from replica.cli.text import counted, moment, quoted
-from replica.node import wall_clock
 from transports.base import Skipped
-from transports.remotes import DEFAULT_BRANCH
-
-_STEP: Final = 500
-"""Lines between two updates of what is shown."""
 
 _NAMED: Final = 12
 """Seqs, places and notes that a person is shown; `--json` has more."""
 
 
-@command()
+@group("audit", invoke_without_command=True)
 @click.option("--replica", metavar="ID", help="Only this replica; the beginning of its id will do.")
-@click.option("--team", metavar="TEAM", help="Which team, where several were founded: by id or name.")
-@click.option(
-    "--from",
-    "source",
-    metavar="SOURCE",
-    default=STORE,
-    help="What to audit: `store` (that of --dir; the default), `git:REMOTE`, a JSON Lines file, or `-`.",
-)
-@click.option(
-    "--branch", metavar="BRANCH", default=DEFAULT_BRANCH, help=f"Of a git remote; else {DEFAULT_BRANCH}."
-)
-@pass_cli
-def audit(cli: Cli, replica: str | None, team: str | None, source: str, branch: str) -> int:
+@source_options
+@click.pass_context
+def audit(context: click.Context, replica: str | None, team: str | None, source: str, branch: str) -> int:
     """Verify what a team has signed.
 
     Says for each replica how far its chain verifies, and why it ends there. Needs no replica of its own: a
     branch or a file will do. Exits 0 when every chain verifies, 1 when one does not, and 2 when there is
     nothing that can be read.
     """
-    screen = cli.screen
-    try:
-        with (
-            Scratch() as scratch,
-            open_source(source, cli.root, branch, scratch) as opened,
-            progress_on(screen) as progress,
-        ):
-            report = run_audit(opened, scratch, wall_clock(), team=team, replica=replica, progress=progress)
-    except SourceError as error:
-        raise Failure("unreadable", error.message, hint=error.hint, exit=USAGE) from error
-    if screen.as_json:
-        screen.document(report.to_json())
+    cli = context.find_object(Cli)
+    assert cli is not None
+    if context.invoked_subcommand is not None:
+        return 0
+    with reading_of(cli, source, branch, team) as reading:
+        report = report_on(reading, replica)
+    if cli.as_json:
+        cli.screen.document(report.to_json())
     else:
-        _show(screen, report)
+        _show(cli.screen, report)
     return 0 if report.verified else REFUSED
 
 
-@contextmanager
-def progress_on(screen: Screen) -> Iterator["Steps"]:
-    """Tells on a terminal how far the reading of a source is."""
-    with screen.working("reading") as step:
-        yield Steps(step)
-
-
-class Steps:
-    """Says every now and then how far an audit is (`replica.audit.progress.Progress`)."""
-
-    def __init__(self, step: Callable[[str], None]) -> None:
-        self._step = step
-        self._what = ""
-        self._total: int | None = None
-        self._done = 0
-
-    def begin(self, what: str, total: int | None) -> None:
-        self._what, self._total, self._done = what, total, 0
-
-    def advance(self) -> None:
-        self._done += 1
-        if self._done % _STEP == 0:
-            of = "" if self._total is None else f" of {self._total:,}"
-            self._step(f"{self._what}: {self._done:,}{of} lines")
+audit.add_command(proof)
+audit.add_command(check_proof)
 
 
 def _show(screen: Screen, report: Report) -> None:

@@ -1,7 +1,6 @@
 """`dmp op show`: one op, and everything that can be checked about it."""
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Final
@@ -11,13 +10,10 @@ import click
 from core.timestamp import timestamp
 from crypto.canonical import JsonValue
 from crypto.op import ABSENT, SEALED_TYPES, Op, Unverified
-from replica.audit.engine import no_scratch
 from replica.audit.one_op import OneOp, ops_at
-from replica.audit.open import STORE, open_source
-from replica.audit.reading import Reading, read_source
-from replica.audit.scratch import Scratch
-from replica.audit.source import SourceError
-from replica.cli.audit import progress_on
+from replica.audit.open import STORE
+from replica.audit.reading import Reading
+from replica.cli.audit_source import reading_of, source_options
 from replica.cli.context import Cli, group, pass_cli
 from replica.cli.failures import REFUSED, USAGE, Failure
 from replica.cli.messages import attributes, header, message_json
@@ -26,9 +22,8 @@ from replica.cli.text import counted, listing, moment, quoted
 from replica.home.directory import Directory
 from replica.mail.op_content import Closed, Content, Mail, content_of
 from replica.mail.payloads import DeliveryReport, Refusal, Settle, StateEntry
-from replica.node import DirectoryNode, wall_clock
+from replica.node import DirectoryNode
 from replica.records.about_op import problems_about, waiting_because
-from transports.remotes import DEFAULT_BRANCH
 
 _MARK: Final = {True: "yes", False: "NO", None: "?"}
 
@@ -41,17 +36,7 @@ def op() -> None:
 @op.command("show", paged=True)
 @click.argument("replica")
 @click.argument("seq", type=click.IntRange(min=1))
-@click.option(
-    "--from",
-    "source",
-    metavar="SOURCE",
-    default=STORE,
-    help="Where to look: `store` (that of --dir; the default), `git:REMOTE`, a JSON Lines file, or `-`.",
-)
-@click.option(
-    "--branch", metavar="BRANCH", default=DEFAULT_BRANCH, help=f"Of a git remote; else {DEFAULT_BRANCH}."
-)
-@click.option("--team", metavar="TEAM", help="Which team, where several were founded: by id or name.")
+@source_options
 @pass_cli
 def show(cli: Cli, replica: str, seq: int, source: str, branch: str, team: str | None) -> int:
     """Show the op at SEQ in the chain of REPLICA, and all that was checked about it.
@@ -61,26 +46,17 @@ def show(cli: Cli, replica: str, seq: int, source: str, branch: str, team: str |
     """
     screen = cli.screen
     with ExitStack() as stack:
-        try:
-            scratch = stack.enter_context(Scratch())
-            opened = stack.enter_context(open_source(source, cli.root, branch, scratch))
-            progress = stack.enter_context(progress_on(screen))
-            reading = read_source(
-                opened, scratch, wall_clock(), team=team, progress=progress, keep_marks=True
-            )
-            (wanted,) = reading.asked_for(replica)
-            found = ops_at(reading, wanted, seq)
-        except SourceError as error:
-            raise Failure("unreadable", error.message, hint=error.hint, exit=USAGE) from error
-        except sqlite3.Error as error:
-            raise Failure("unreadable", no_scratch(error).message, exit=USAGE) from error
+        reading = stack.enter_context(reading_of(cli, source, branch, team, keep_marks=True))
+        (wanted,) = reading.asked_for(replica)
+        found = ops_at(reading, wanted, seq)
+        shown = reading.source.shown
         if not found:
-            raise Failure("not-found", f"there is no op {seq} of {wanted} in {opened.shown}", exit=USAGE)
+            raise Failure("not-found", f"there is no op {seq} of {wanted} in {shown}", exit=USAGE)
         node = None
         if source == STORE and Directory(cli.root).key_file.exists():
             node = stack.enter_context(cli.node())
         if cli.as_json:
-            screen.document({"source": opened.shown, "ops": [_json(each, node) for each in found]})
+            screen.document({"source": shown, "ops": [_json(each, node) for each in found]})
         else:
             for index, each in enumerate(found):
                 screen.say(*([""] if index else []))

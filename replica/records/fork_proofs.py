@@ -1,9 +1,12 @@
 """Proofs of the forks that were met here: one for a key, kept whatever becomes of its log (`crypto.fork_proof`)."""
 
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from crypto.fork_proof import ForkProof, read_proof
+from replica.records import subjects
+from replica.records.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,8 @@ def kept(db: sqlite3.Connection, replica: str | None = None) -> list[Kept]:
     return [Kept(read_proof(bytes(proof)), at) for proof, at in rows]
 
 
-def proven(db: sqlite3.Connection) -> set[str]:
-    """The replicas against whose keys there is a proof."""
-    return {replica for (replica,) in db.execute("SELECT DISTINCT replica FROM fork_proofs")}
+def proven(db: sqlite3.Connection, found: Iterable[Problem]) -> set[str]:
+    """The subjects of those problems that tell of a fork of which there is a proof."""
+    against = {replica for (replica,) in db.execute("SELECT DISTINCT replica FROM fork_proofs")}
+    kinds = (subjects.HALT, subjects.OWN_STOPPED)
+    return {each.subject for each in found if each.kind in kinds and each.replica in against}

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from crypto.roster.bodies import Admit, Role
-from replica.cli.audit import Steps
+from replica.cli.audit_source import Steps
 from tests.replica.audit.orchard import ADA, BOB, CY, EVE, Member, Orchard
 from tests.replica.audit.test_sources import repository
 from tests.replica.world import Machine, world

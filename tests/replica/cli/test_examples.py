@@ -17,6 +17,8 @@ def commands(group: click.Group, path: str) -> Iterator[str]:
     for name in group.list_commands(ctx) if path != "dmp" else main.COMMANDS:
         found = group.get_command(ctx, name)
         if isinstance(found, click.Group):
+            if found.invoke_without_command:
+                yield f"{path} {name}"
             yield from commands(found, f"{path} {name}")
         else:
             yield f"{path} {name}"
@@ -33,6 +35,8 @@ def test_an_example_is_a_valid_command_of_that_name(name: str) -> None:
     ctx = group.make_context("dmp", words, obj=Cli())
     while isinstance(group, click.Group):
         words = [*ctx._protected_args, *ctx.args]
+        if not words:
+            break
         called, found, rest = group.resolve_command(ctx, words)
         assert found is not None
         group, ctx = found, found.make_context(called, rest, parent=ctx)
