@@ -39,6 +39,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "close": "replica.cli.send:close",
     "problems": "replica.cli.health:problems",
     "resume": "replica.cli.health:resume",
+    "serve": "replica.cli.serve:serve",
     "audit": "replica.cli.audit:audit",
     "op": "replica.cli.op:op",
     "relay": "replica.cli.relay:relay",

@@ -4,6 +4,7 @@ keys/replica.json     the signing and sealing keys, mode 0600 in a directory of 
 state.db              everything else the replica knows
 git/<name>/           a bare clone per remote, rebuildable at any time
 sync.lock             held while a pass signs, publishes or applies
+serve.lock            held while the service runs
 config.toml           what its owner set, if anything
 sessions/<id>         held while that session lives
 dispatchers/<name>    held while that process may dispatch
@@ -42,6 +43,10 @@ class Directory:
     @property
     def lock_file(self) -> Path:
         return self.root / "sync.lock"
+
+    @property
+    def service_lock(self) -> Path:
+        return self.root / "serve.lock"
 
     @property
     def config_file(self) -> Path:

@@ -1,4 +1,4 @@
-"""What a replica's owner set: by flags, in the environment, and in `config.toml`, in this order.
+"""What a replica's owner set: in the environment, and in `config.toml`, in this order.
 
 What is malformed in any place counts as not there, as a whole: nothing of it is guessed at, the guardrails keep
 their defaults (section C.7), and its owner is told which key is at fault.
@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, cast
 from core.host import Limits
 from replica.chain.quotas import Quotas
 from replica.host.settings import (
+    AGENT_BLOCKING_TIMEOUT_SEC,
     BY_NAME,
     PRUNE_AFTER_DAYS,
     SETTINGS,
@@ -22,6 +23,7 @@ from replica.host.settings import (
     SettingError,
     Value,
     nearest,
+    split,
 )
 
 Policy = Literal["ask", "allow"]
@@ -42,9 +44,10 @@ class MemoryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class ServeConfig:
-    """How `dmp serve` runs: where it listens, where metrics are else, the seconds between syncs, and its log."""
+    """How `dmp serve` runs: where it listens, under which names, where else metrics are, its pace and its log."""
 
     listen: str = "127.0.0.1:7440"
+    names: tuple[str, ...] = ()
     metrics: str | None = None
     interval: int = 30
     log: str = "auto"
@@ -66,6 +69,7 @@ class Config:
     wake_policy: Policy = "ask"
     gates_command: str | None = None
     limits: Limits = field(default_factory=Limits)
+    agent_blocking_timeout_sec: int = AGENT_BLOCKING_TIMEOUT_SEC
     quotas: Quotas = field(default_factory=Quotas)
     memory: MemoryPolicy = field(default_factory=MemoryPolicy)
     unacknowledged_hours: int | None = UNACKNOWLEDGED_HOURS
@@ -74,29 +78,23 @@ class Config:
     fault: str | None = None
 
 
-def read_config(
-    path: Path, environment: Mapping[str, str] = os.environ, flags: Mapping[str, str] | None = None
-) -> Config:
-    """Read the file, which need not be there, below what the environment and then `flags`, by names of keys, say."""
+def read_config(path: Path, environment: Mapping[str, str] = os.environ) -> Config:
+    """Read the environment, and the file, which need not be there."""
     try:
-        return _config(read_values(path, environment, flags))
+        return _config(read_values(path, environment))
     except SettingError as fault:
         return Config(fault=str(fault))
 
 
-def read_values(
-    path: Path, environment: Mapping[str, str] = os.environ, flags: Mapping[str, str] | None = None
-) -> dict[str, Value]:
+def read_values(path: Path, environment: Mapping[str, str] = os.environ) -> dict[str, Value]:
     """What is set, by names of keys; those that nobody set are not there. Raises SettingError with what is at fault."""
     values = _of_file(path)
     for each in SETTINGS:
-        flag, variable = (flags or {}).get(each.name), environment.get(each.variable)
-        given, text = (each.flag, flag) if flag is not None else (f"${each.variable}", variable)
-        if text:
+        if text := environment.get(each.variable):
             try:
                 values[each.name] = each.read(text)
             except SettingError as error:
-                raise SettingError(f"{given}: {error}") from None
+                raise SettingError(f"${each.variable}: {error}") from None
     return values
 
 
@@ -170,6 +168,7 @@ def _config(values: Mapping[str, Value]) -> Config:
         gates_command=get("gates.command"),
         memory=MemoryPolicy(policy("memory.agents"), policy("memory.teammates")),
         limits=Limits(get("limits.urgent_per_hour"), get("limits.agent_turns_per_thread_per_hour")),
+        agent_blocking_timeout_sec=get("limits.agent_blocking_timeout_sec"),
         quotas=Quotas(
             mail=get("quotas.mail_per_hour"),
             state=get("quotas.state_per_hour"),
@@ -182,6 +181,7 @@ def _config(values: Mapping[str, Value]) -> Config:
         prune_after_days=get("pruning.after_days"),
         serve=ServeConfig(
             get("serve.listen"),
+            tuple(split(get("serve.names"))),
             get("serve.metrics"),
             get("serve.interval"),
             get("serve.log"),

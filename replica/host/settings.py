@@ -4,6 +4,7 @@ A key `wake.policy` is `policy` in the table `[wake]` of the file, `DMP_WAKE_POL
 `--wake-policy` where a command takes flags for it; those of `[serve]` are flags of `dmp serve` under their own names.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -17,6 +18,9 @@ UNACKNOWLEDGED_HOURS: Final = 24
 
 PRUNE_AFTER_DAYS: Final = 7
 """A teammate who restores a backup that is not older can still have all mail again."""
+
+AGENT_BLOCKING_TIMEOUT_SEC: Final = 600
+"""By section C.7."""
 
 OFF: Final = "off"
 
@@ -38,6 +42,7 @@ class Form(Enum):
     COUNT_OR_OFF = auto()
     ADDRESS = auto()  # HOST:PORT
     ADDRESS_OR_OFF = auto()
+    NAMES = auto()  # host names with commas between, or nothing
 
 
 class SettingError(ValueError):
@@ -93,6 +98,8 @@ class Setting:
                 return 'an address, "HOST:PORT"'
             case Form.ADDRESS_OR_OFF:
                 return f'an address, "HOST:PORT", or "{OFF}"'
+            case Form.NAMES:
+                return "host names with commas between"
 
     @property
     def shown_default(self) -> str:
@@ -116,6 +123,8 @@ class Setting:
                 sound = _is_address(value)
             case Form.ADDRESS_OR_OFF:
                 sound = value == OFF or _is_address(value)
+            case Form.NAMES:
+                sound = isinstance(value, str) and all(map(_NAME.fullmatch, split(value)))
         if not sound or not isinstance(value, str | int):
             raise SettingError(f"{self.name} must be {self.must_be}")
         return None if value == OFF and self.form in _MAY_BE_OFF else value
@@ -130,6 +139,7 @@ class Setting:
         return self.check(value)
 
 
+_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?")
 _MAY_BE_OFF: Final = (Form.COUNT_OR_OFF, Form.ADDRESS_OR_OFF)
 
 _LIMITS: Final = Limits()
@@ -139,6 +149,10 @@ _ASK: Final = ("ask", "allow")
 SETTINGS: Final = (
     Setting(
         "serve", "listen", Form.ADDRESS, "127.0.0.1:7440", "where `dmp serve` waits for programs and browsers"
+    ),
+    Setting(
+        *("serve", "names", Form.NAMES, ""),
+        "host names by which it is reached besides this machine's own, such as that of a proxy in front",
     ),
     Setting(
         *("serve", "metrics", Form.ADDRESS_OR_OFF, None),
@@ -187,6 +201,10 @@ SETTINGS: Final = (
         "messages of agents and sessions in one thread, before the next reply is refused",
     ),
     Setting(
+        *("limits", "agent_blocking_timeout_sec", Form.COUNT, AGENT_BLOCKING_TIMEOUT_SEC),
+        "how long an agent's tool waits for the answer of another agent, in seconds; 1800 at most, as for a human's",
+    ),
+    Setting(
         *("memory", "agents", Form.CHOICE, "ask"),
         "what agents here keep in mind for the project and the team: ask you by a gate, or allow it",
         _ASK,
@@ -227,6 +245,24 @@ SETTINGS: Final = (
 
 BY_NAME: Final[Mapping[str, Setting]] = {each.name: each for each in SETTINGS}
 TABLES: Final = tuple(dict.fromkeys(each.table for each in SETTINGS))
+
+
+def split(names: str) -> list[str]:
+    """The names in a list with commas between."""
+    return [each for each in map(str.strip, names.split(",")) if each]
+
+
+def with_flags(environment: Mapping[str, str], flags: Mapping[str, str]) -> dict[str, str]:
+    """The environment with what flags say, by names of keys, which goes before it. Raises SettingError for a flag."""
+    found = dict(environment)
+    for name, text in flags.items():
+        setting = BY_NAME[name]
+        try:
+            setting.read(text)
+        except SettingError as error:
+            raise SettingError(f"{setting.flag}: {error}") from None
+        found[setting.variable] = text
+    return found
 
 
 def nearest(name: str) -> str:

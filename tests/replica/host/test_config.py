@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from core.host import Limits
 from replica.chain.quotas import Quotas
 from replica.host.config import Config, MemoryPolicy, ServeConfig, read_config, read_values
-from replica.host.settings import BY_NAME, SETTINGS, Form, Setting, template
+from replica.host.settings import BY_NAME, SETTINGS, Form, Setting, SettingError, template, with_flags
 from replica.node import create, opened
 
 
@@ -59,6 +59,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         unacknowledged_hours = 11
         [serve]
         listen = "[::1]:12"
+        names = "dmp.example,ada.example"
         metrics = "localhost:13"
         interval = 14
         log = "json"
@@ -70,7 +71,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         Quotas(5, 6, 7, 8, documents=9, memories=10),
         MemoryPolicy("allow", "allow"),
         unacknowledged_hours=11,
-        serve=ServeConfig("[::1]:12", "localhost:13", 14, "json", "info"),
+        serve=ServeConfig("[::1]:12", ("dmp.example", "ada.example"), "localhost:13", 14, "json", "info"),
     )
 
 
@@ -162,7 +163,7 @@ def test_a_flag_goes_before_the_environment_and_that_before_the_file(written: di
         environment = {"DMP_SERVE_INTERVAL": str(written["variable"])} if "variable" in written else {}
         flags = {"serve.interval": str(written["flag"])} if "flag" in written else {}
         strongest = next((written[each] for each in ("flag", "variable", "file") if each in written), 30)
-        assert read_config(path, environment, flags).serve.interval == strongest
+        assert read_config(path, with_flags(environment, flags)).serve.interval == strongest
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda each: each.name)
@@ -173,18 +174,22 @@ def test_each_key_may_be_given_in_the_environment_and_as_a_flag(setting: Setting
         Form.COUNT_OR_OFF: "off",
         Form.ADDRESS: "localhost:1",
         Form.ADDRESS_OR_OFF: "off",
+        Form.NAMES: "dmp.example, ada.example",
         Form.COMMAND: "run this",
         Form.CHOICE: (setting.choices or ("",))[-1],
     }[setting.form]
     meant = setting.read(text)
     path = tmp_path / "config.toml"
     assert read_values(path, {setting.variable: text}) == {setting.name: meant}
-    assert read_values(path, {}, {setting.name: text}) == {setting.name: meant}
+    assert read_values(path, with_flags({setting.variable: "x"}, {setting.name: text})) == {
+        setting.name: meant
+    }
     assert read_values(path, {setting.variable: ""}) == {}
     if setting.form is not Form.COMMAND:
         fault = read_config(path, {setting.variable: "no such thing"}).fault
         assert fault == f"${setting.variable}: {setting.name} must be {setting.must_be}"
-        assert setting.flag in (read_config(path, {}, {setting.name: "no such thing"}).fault or "")
+        with pytest.raises(SettingError, match=f"^{setting.flag}: "):
+            with_flags({}, {setting.name: "no such thing"})
 
 
 def test_the_printed_file_is_valid_and_its_keys_mean_what_holds_without_it(tmp_path: Path) -> None:
