@@ -1,9 +1,9 @@
 """What a replica publishes, verified before it is stored: the chain rules, and what a relay adds (wire 7.5).
 
-Pure and without shared state, so that it runs in any thread. A relay takes a publication whole or not at all.
+Pure and without shared state. A relay takes a publication whole or not at all.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 from crypto.chain import BAD_SIGNATURE, Head, announced_key, is_signed, link_flaw
@@ -47,12 +47,26 @@ def examine(
 
     `known` has the hashes of the stored ops whose seqs it repeats. Raises PublicationError.
     """
+    steps = examining(replica, head, key, ops, known)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            found: Examined = done.value
+            return found
+
+
+def examining(
+    replica: str, head: Head | None, key: KeyBody, ops: Sequence[Carried], known: Mapping[int, str]
+) -> Generator[None, None, Examined]:
+    """Do what `examine` does, and pause before each op: many take a tenth of a second."""
     rows: list[Row] = []
     roster: list[RosterOp] = []
     key_op: Op | None = None
     repeated = last = 0
     start = 0 if head is None else head.seq
     for each in ops:
+        yield
         read = _read(replica, each)
         if read.seq <= last:
             raise PublicationError(

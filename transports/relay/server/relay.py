@@ -1,12 +1,12 @@
 """The relay without its sockets: teams, their connections, and the one way to the disk.
 
 `connect` gives a Session, whose `receive` takes frames. What is to be written waits in a queue. `take` makes a
-batch of it, of at most one lane's publications at a time in their order; `examine` verifies it, in any thread;
-`commit` writes it in one transaction, in any thread; `finish` tells everybody. `work` does all of that at once.
+batch of it; `examining` verifies that op by op; what it `writes` goes to the store in one transaction, in any thread;
+`finish` tells everybody. `work` does all of that at once.
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -16,7 +16,7 @@ from crypto.chain import Head
 from transports.relay import frames
 from transports.relay.frames import Carried, RequestId, Why
 from transports.relay.server.limits import Bucket, Windows
-from transports.relay.server.publication import Examined, PublicationError, examine
+from transports.relay.server.publication import Examined, PublicationError, examining
 from transports.relay.server.session import Session, State
 from transports.relay.server.settings import MINUTE_MS, Settings
 from transports.relay.server.store import Append, Change, Read, Store, StoredTeam
@@ -104,8 +104,8 @@ class Batch:
         self.publications.append(publication)
         self.ops += len(publication.ops)
 
-    def examine(self) -> None:
-        """Verify the publications, each on top of those of its lane before it. Touches nothing shared."""
+    def examining(self) -> Iterator[None]:
+        """Verify the publications, each on top of those of its lane before it, and pause before each op."""
         heads: dict[tuple[str, str], Head | None] = {}
         hashes: dict[tuple[str, str], dict[int, str]] = {}
         for each in self.publications:
@@ -115,12 +115,17 @@ class Batch:
             head = heads.get(place, None if lane is None else lane.head)
             known = {**each.known, **hashes.get(place, {})}
             try:
-                each.found = examine(session.replica, head, session.key, each.ops, known)
+                each.found = yield from examining(session.replica, head, session.key, each.ops, known)
             except PublicationError as error:
                 each.error = error
             else:
                 heads[place] = each.found.head
                 hashes.setdefault(place, {}).update((row.seq, row.hash) for row in each.found.rows)
+
+    def examine(self) -> None:
+        """Verify them all at once."""
+        for _ in self.examining():
+            pass
 
     def writes(self) -> list[Change]:
         """Everything that is to be written."""

@@ -2,6 +2,9 @@
 
 One batch is verified while the one before it is written. A lane has publications in one of them at most, so
 that each is verified on top of what is on the disk.
+
+Verifying stays in the thread of the sockets, which it leaves to them every few milliseconds: a thread of its own
+would wait anew for the interpreter after each signature, and that costs as much as the signature.
 """
 
 import asyncio
@@ -14,8 +17,8 @@ import structlog
 from transports.relay.server.relay import Batch, Relay
 from transports.relay.server.shell.metrics import Metrics
 
-INLINE_OPS: Final = 4
-"""Up to as many ops are verified where they are: a thread costs more."""
+SLICE_SECONDS: Final = 0.003
+"""How long one goes on verifying before the sockets have a turn."""
 
 GATHER_SECONDS: Final = 0.005
 """How long the next batch gathers while the one before it is written. Whoever publishes alone does not wait."""
@@ -31,7 +34,6 @@ class Pipeline:
         self._metrics = metrics
         self._work = asyncio.Event()
         self._examined: asyncio.Queue[Batch] = asyncio.Queue(1)
-        self._verifier = ThreadPoolExecutor(1, "verify")
         self._writer = ThreadPoolExecutor(1, "write")
         self._under_way = 0
         self._idle = asyncio.Event()
@@ -51,8 +53,7 @@ class Pipeline:
         await self._idle.wait()
 
     def close(self) -> None:
-        """End the threads, once they have done what they were given."""
-        self._verifier.shutdown()
+        """End the thread, once it has done what it was given."""
         self._writer.shutdown()
 
     def _wake(self) -> None:
@@ -60,16 +61,16 @@ class Pipeline:
         self._work.set()
 
     async def _examine(self) -> None:
-        loop = asyncio.get_running_loop()
         while True:
             await self._work.wait()
             self._work.clear()
             while (batch := self._relay.take()) is not None:
                 self._under_way += 1
-                if batch.ops <= INLINE_OPS:
-                    batch.examine()
-                else:
-                    await loop.run_in_executor(self._verifier, batch.examine)
+                until = perf_counter() + SLICE_SECONDS
+                for _ in batch.examining():
+                    if perf_counter() >= until:
+                        await asyncio.sleep(0)
+                        until = perf_counter() + SLICE_SECONDS
                 await self._examined.put(batch)
                 if batch.ops > 1:  # many publish: let more come for the next transaction
                     await asyncio.sleep(GATHER_SECONDS)

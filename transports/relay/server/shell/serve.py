@@ -29,7 +29,7 @@ from transports.relay.server.sqlite import SqliteStore
 
 DATABASE: Final = "relay.db"
 SWITCH_SECONDS: Final = 0.001
-"""How long one thread goes on while another waits: the one that verifies waits anew after each signature."""
+"""How long one thread goes on while another waits: the one that writes waits anew after each statement."""
 
 TICK_SECONDS: Final = 0.5
 EXPIRE_SECONDS: Final = 3600.0
