@@ -36,6 +36,7 @@ from replica.node import DirectoryNode, opened
 from replica.records import tokens as token_rows
 from replica.records.commits import CommitPoint
 from replica.service.changes import Changes
+from replica.web import pages
 from transports.base import TransportError
 
 MAX_BODY_BYTES: Final = 1024 * 1024
@@ -61,6 +62,7 @@ def application(root: Path, changes: Changes, *, names: Collection[str] = ()) ->
     app.on_shutdown.append(api.shut)
     for route in ROUTES:
         app.router.add_route(route.method, route.path, api.handler(route))
+    app.add_routes(pages.routes())
     return app
 
 
