@@ -2,7 +2,14 @@
 
 from typing import Final
 
-from replica.api import agents, channels, messages, own
+from replica.api import agents, channels, messages, node_chains, node_team, own
 from replica.api.table import Route
 
-ROUTES: Final[tuple[Route, ...]] = (*own.ROUTES, *messages.ROUTES, *channels.ROUTES, *agents.ROUTES)
+ROUTES: Final[tuple[Route, ...]] = (
+    *own.ROUTES,
+    *messages.ROUTES,
+    *channels.ROUTES,
+    *agents.ROUTES,
+    *node_team.ROUTES,
+    *node_chains.ROUTES,
+)

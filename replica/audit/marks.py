@@ -9,6 +9,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Final
 
+from crypto.canonical import JsonValue
 from crypto.op import ABSENT, Unreadable, Unverified, read_value
 from crypto.roster.bodies import Admit, Dismiss, Revoke, SetHosts, SetRole, read_body
 from crypto.walk import REPEATED_KEYS, STUB
@@ -136,7 +137,7 @@ class Marks:
         if to not in self._lists and len(self._lists) >= MAX_RECIPIENT_LISTS:
             to = ()
         self._recipients.append(self._lists.setdefault(to, len(self._lists)))
-        link = _link_of(read)
+        link = link_of(read.seq, read.type, None if read.body is ABSENT else read.body)
         if link is not None:
             self.links.append(link)
 
@@ -152,25 +153,24 @@ class Marks:
         return self._type_names.setdefault(type_, len(self._type_names))
 
 
-def _link_of(read: Unverified) -> Link | None:
-    """What an op refers to in a chain, as far as anybody can read it."""
-    if read.type == "roster":
-        body = read_body(None if read.body is ABSENT else read.body)
-        match body:
-            case Admit():
-                return Link("admit", read.seq, body.replica, None)
-            case Revoke():
-                return Link("revoke", read.seq, body.replica, body.cut.after_seq or None)
-            case SetRole():
-                return Link("role", read.seq, body.replica, None)
-            case SetHosts():
-                return Link("hosts", read.seq, body.replica, None)
-            case Dismiss():
-                return Link("dismiss", read.seq, body.replica, body.seq)
+def link_of(seq: int, type_: str, body: JsonValue) -> Link | None:
+    """What an op refers to in a chain, as far as anybody can read it; `body` is what it has in the clear."""
+    if type_ == "roster":
+        match read_body(body):
+            case Admit(replica=replica):
+                return Link("admit", seq, replica, None)
+            case Revoke(replica=replica, cut=cut):
+                return Link("revoke", seq, replica, cut.after_seq or None)
+            case SetRole(replica=replica):
+                return Link("role", seq, replica, None)
+            case SetHosts(replica=replica):
+                return Link("hosts", seq, replica, None)
+            case Dismiss(replica=replica, seq=to_seq):
+                return Link("dismiss", seq, replica, to_seq)
             case _:
                 return None
-    if read.type == "mail" and isinstance(read.body, dict):
-        inner = read_value(read.body.get("forward"))
+    if type_ == "mail" and isinstance(body, dict):
+        inner = read_value(body.get("forward"))
         if not isinstance(inner, Unreadable):
-            return Link("forward", read.seq, inner.replica, inner.seq)
+            return Link("forward", seq, inner.replica, inner.seq)
     return None

@@ -14,9 +14,13 @@ from urllib.parse import quote
 from aiohttp import web
 from websockets.sync.client import ClientConnection, connect
 
+from crypto.canonical import JsonValue
 from replica.api import tokens
 from replica.api.app import application
+from replica.home.locks import Held
+from replica.host import items
 from replica.node import DirectoryNode, create, opened
+from replica.records.commits import CommitPoint
 from replica.records.tokens import Tier
 from replica.service.changes import Changes
 
@@ -138,6 +142,26 @@ class Host:
         approved = person.post(f"/api/agents/{quoted(f'agent:ada/{name}')}/approve")
         assert approved.json["agent"]["status"] == "approved"
         return User(self.port, made.json["token"])
+
+
+@contextmanager
+def session(host: Host, task: str | None = None) -> Iterator[str]:
+    """A live session of this machine."""
+    here = host.node.host.sessions_here
+    with host.node.store.transaction(CommitPoint.SESSION):
+        made = here.make(host.node.random, task, None, now=host.node.now())
+    lock: Held = here.hold(made.address)
+    with host.node.store.transaction(CommitPoint.SESSION):
+        here.begin(made)
+    try:
+        yield made.address
+    finally:
+        lock.release()
+
+
+def work_item(host: Host, **fields: JsonValue) -> str:
+    with host.node.store.transaction(CommitPoint.WORK_ITEM) as db:
+        return items.add(db, host.node.random, {"title": "It", **fields}, now=host.node.now()).address
 
 
 def quoted(address: str) -> str:

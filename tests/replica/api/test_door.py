@@ -1,0 +1,148 @@
+"""What is checked of every request before anybody looks at who makes it, and how refusals look."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.replica.api.host import Host, User, served
+
+ORIGIN = "http://127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    with served(tmp_path_factory.mktemp("door"), names=("dmp.example",)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def ada(host: Host) -> User:
+    return host.user()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "evil.example",
+        "127.0.0.1",
+        "127.0.0.1:1",
+        "127.0.0.1.evil.example:{port}",
+        "x@127.0.0.1:{port}",
+        "",
+        "[::1",
+    ],
+)
+def test_a_request_for_another_host_is_refused(ada: User, name: str) -> None:
+    """DNS rebinding: a name of somebody else's that leads here."""
+    got = ada.get("/api/mailbox", {"Host": name.format(port=ada.port)})
+    assert got.status == 403
+    assert set(got.json) == {"error", "code"}
+
+
+@pytest.mark.parametrize(
+    "name", ["localhost:{port}", "LOCALHOST:{port}", "[::1]:{port}", "dmp.example", "dmp.example:8443"]
+)
+def test_a_request_for_a_name_of_this_host_is_answered(ada: User, name: str) -> None:
+    assert ada.get("/api/mailbox", {"Host": name.format(port=ada.port)}).status == 200
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "http://127.0.0.1:1", "null", "http://localhost:{port}"]
+)
+@pytest.mark.parametrize("path", ["/api/mailbox", "/health", "/openapi.json"])
+def test_a_page_of_another_origin_may_use_nothing(ada: User, origin: str, path: str) -> None:
+    assert ada.get(path, {"Origin": origin.format(port=ada.port)}).status == 403
+
+
+def test_a_page_of_this_host_may(ada: User) -> None:
+    headers = {"Origin": ORIGIN.format(port=ada.port), "Sec-Fetch-Site": "same-origin"}
+    assert ada.get("/api/mailbox", headers).status == 200
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_what_another_site_has_a_browser_load_is_refused_but_a_link_may_be_followed(
+    ada: User, site: str
+) -> None:
+    loaded = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors"}
+    followed = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate"}
+    assert ada.get("/api/mailbox", loaded).status == 403
+    assert ada.get("/health", followed).status == 200
+    assert ada.post("/api/messages", {}, followed).status == 403
+
+
+def test_a_path_that_is_not_there_is_refused_in_json(ada: User) -> None:
+    got = ada.get("/api/nothing")
+    assert (got.status, got.json["code"]) == (404, "not-found")
+    assert got.header("Content-Type") == "application/json; charset=utf-8"
+
+
+def test_another_method_is_refused_with_those_that_may_be_used(ada: User) -> None:
+    got = ada.ask("PUT", "/api/messages", {})
+    assert (got.status, got.header("Allow")) == (405, "POST")
+    assert "error" in got.json
+
+
+def test_a_body_that_is_too_long_is_refused(ada: User) -> None:
+    got = ada.post("/api/messages", b'"' + b"x" * (1024 * 1024) + b'"')
+    assert got.status == 413
+    assert "error" in got.json
+
+
+def test_a_body_that_is_not_said_to_be_json_is_refused(ada: User) -> None:
+    assert (
+        ada.post("/api/messages", b"to=x", {"Content-Type": "application/x-www-form-urlencoded"}).status
+        == 415
+    )
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[1", b"\xff\xff", b"1e999", b"[" * 5000])
+def test_a_body_that_is_no_json_is_refused(ada: User, body: bytes) -> None:
+    got = ada.post("/api/messages", body)
+    assert got.status in (400, 415)
+    assert "error" in got.json
+
+
+@pytest.mark.parametrize("body", [b"null", b"[]", b'"x"', b"{}", b'{"to": 5, "kind": null, "body": {}}'])
+def test_json_that_is_no_send_input_is_refused_on_its_field(ada: User, body: bytes) -> None:
+    got = ada.post("/api/messages", body)
+    assert (got.status, got.json["code"]) == (400, "invalid")
+
+
+def test_a_refusal_says_what_is_at_fault_and_how_to_fix_it(ada: User) -> None:
+    got = ada.post("/api/messages", {"to": ["human:bob", "nobody"], "kind": "message", "body": "x"})
+    assert got.status == 400
+    assert got.json["field"] == "to[1]"
+    assert "needs a scheme" in got.json["error"]
+
+
+def test_an_answer_is_not_kept_by_caches_and_tells_nothing_of_the_server(ada: User) -> None:
+    got = ada.get("/api/mailbox")
+    assert got.header("Cache-Control") == "no-store"
+    assert got.header("X-Content-Type-Options") == "nosniff"
+    assert got.header("Server") is None
+
+
+def test_no_line_break_of_a_body_is_left_raw_in_an_answer(ada: User) -> None:
+    """Section 6.8: a structured read escapes every line break of section 1.4."""
+    breaks = "a\r\nb\nc\rd\x0be\x0cf\x85g\u2028h\u2029i"
+    message = ada.send("human:ada", "human:bob", body=breaks)
+    got = ada.get(f"/api/messages/{message['id']}")
+    assert got.json["body"] == breaks
+    assert got.raw.isascii()
+    assert not set(b"\r\n\x0b\x0c") & set(got.raw)
+
+
+def test_a_message_says_whether_its_sender_is_external(ada: User) -> None:
+    """Section 6.8: a reader can tell an external sender's message from a local one."""
+    message = ada.send("human:bob")
+    assert (message["external"], message["remote"]) == (False, False)
+
+
+def test_a_replica_that_is_not_there_is_no_bug(tmp_path: Path) -> None:
+    with served(tmp_path) as gone:
+        user = gone.user()
+        gone.root.rename(tmp_path / "elsewhere")
+        got = user.get("/api/mailbox")
+        (tmp_path / "elsewhere").rename(gone.root)
+    assert (got.status, set(got.json)) == (404, {"error", "code"})
