@@ -46,11 +46,19 @@ def _one_roster(ended: Ended) -> None:
 def _roster(ended: Ended, machine: SimMachine) -> View:
     """The roster of a machine, without strangers who wait: their lanes may be gone before all have seen them.
 
-    A stranger is also who claims the name of a machine with another key than its own.
+    A stranger is also who claims the name of a machine with another key than its own. Where some saw such a claim
+    that others did not, before it was gone, they do not say the same of who waits under that name.
     """
     team = machine.node.team
     assert team is not None
-    return replace(team.view, pending=tuple(each for each in team.view.pending if each in ended.lanes))
+    claims = [
+        set(each.store.db.execute("SELECT replica, fingerprint FROM claims").fetchall())
+        for each in ended.members
+    ]
+    gone = {replica for replica, _ in set.union(*claims) - set.intersection(*claims)}
+    return replace(
+        team.view, pending=tuple(each for each in team.view.pending if each in ended.lanes.keys() - gone)
+    )
 
 
 def shared(machine: SimMachine) -> dict[str, list[object]]:
