@@ -15,6 +15,7 @@ from typing import Final
 from core.errors import Code, DmpError
 from crypto.op import Unverified, read_line
 from replica.abreast import Asking, InTurn
+from replica.chain import restored
 from replica.chain.acknowledge import acks_to_publish, keep_acks, published_text
 from replica.chain.apply import Applier
 from replica.chain.guard import check_chain, pause_reason, remember_signing
@@ -127,6 +128,10 @@ class SyncPass:
             self._main_failed(error, visits)
             raise
         self._end(visits, report, paused=report.paused is not None)
+        if restored.reason(self.node.store.db) is not None:
+            report.more = restored.settle(self.node, self._read_back)  # the next pass signs
+            report.paused = restored.reason(self.node.store.db)
+            return report
         if report.paused is None:
             prune_now_and_then(self.node, self.transport)
             report.more |= self._follow(away=False)
@@ -227,7 +232,7 @@ class SyncPass:
         tip = self.transport.refresh()
         if before is not None and before.tip == tip:
             return before
-        whole = self._is_time_to_read_all()
+        whole = self._is_time_to_read_all() or restored.reason(store.db) is not None
         lane = check_chain(node, self.transport, whole=whole)
         mark_published(store, already_there(store.db, lane.present))
         self._read_back = published_head(store.db, node.me) if not lane.lacking else min(lane.lacking) - 1

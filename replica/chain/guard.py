@@ -6,6 +6,7 @@ speaks of a later op than this store has.
 """
 
 from core.errors import Code, DmpError
+from replica.chain import restored
 from replica.chain.own_lane import LaneReport, check_own_lane, proof_of_twin, stop_text
 from replica.home.marker import Verdict, compare
 from replica.node import Node
@@ -49,6 +50,8 @@ def stop_for_stranger(node: Node, report: LaneReport) -> LaneReport:
 def pause_reason(node: Node) -> str | None:
     """Why this replica should sign nothing until its owner says so; None when it may sign."""
     db = node.store.db
+    if (waits := restored.reason(db)) is not None:
+        return waits
     seq, head_hash = own_head(node)
     allowed = int(get(db, Meta.RESUMED_AT) or 0)
     marker = node.place.markers.read(node.me)
@@ -79,17 +82,21 @@ def pause_reason(node: Node) -> str | None:
 def resume(node: Node) -> None:
     """Sign again although this machine or a teammate speaks of later ops, on the owner's word.
 
-    Raises DmpError `conflict` when the replica has stopped for good, which no word undoes.
+    Raises DmpError `conflict` when the replica has stopped for good, which no word undoes, and when it was restored
+    and has not even looked what it published.
     """
     db = node.store.db
     stopped = get(db, Meta.STOPPED)
     if stopped is not None:
         raise DmpError(Code.CONFLICT, stopped)
+    waits = restored.reason(db)
+    if waits is not None and not restored.has_read_back(db):
+        raise DmpError(Code.CONFLICT, waits)
     marker = node.place.markers.read(node.me)
     (acknowledged,) = db.execute("SELECT coalesce(max(own_through), 0) FROM acks").fetchone()
     with node.store.transaction(CommitPoint.RESUMED):
         put(db, Meta.RESUMED_AT, str(max(int(acknowledged), marker.seq if marker else 0)))
-        put(db, Meta.PAUSED, None)
+        restored.forget(db)
         problems.clear(db, PAUSED)
 
 

@@ -40,6 +40,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "problems": "replica.cli.health:problems",
     "resume": "replica.cli.health:resume",
     "serve": "replica.cli.serve:serve",
+    "backup": "replica.cli.backup:backup",
+    "restore": "replica.cli.backup:restore",
     "audit": "replica.cli.audit:audit",
     "op": "replica.cli.op:op",
     "relay": "replica.cli.relay:relay",

@@ -31,6 +31,7 @@ class Meta(StrEnum):
     )
     STOPPED = "stopped"  # why this replica signs nothing ever again
     PAUSED = "paused"  # why this replica signs nothing until its owner says so
+    RESTORED = "restored"  # set while a restored replica has not read back all that it published
     RESUMED_AT = "resumed-at"  # the highest own seq others spoke of when its owner said so
     FOLDED_TYPES = (
         "folded-types"  # the types of ops that shared state was folded from; None asks to fold anew

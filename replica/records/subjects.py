@@ -251,6 +251,12 @@ OWN_PAUSED: Final = Kind(
     "use the newest copy; or, if nothing signed here was lost, run `dmp resume`",
     clears=True,
 )
+OWN_RESTORED: Final = Kind(
+    "own:restored",
+    "this directory was restored from a backup, so it signs nothing before it has read back what it published",
+    "`dmp sync`, while the team's main transport can be reached",
+    clears=True,
+)
 OWN_STOPPED: Final = Kind(
     "own:stopped",
     "this replica's key was used elsewhere, so it signs nothing ever again",
@@ -258,8 +264,8 @@ OWN_STOPPED: Final = Kind(
 )
 CONFIG: Final = Kind(
     "config",
-    "`config.toml` has a fault, and counts for nothing",
-    "mend the file; docs/sessions.md shows what may stand in it",
+    "what is set for this replica, in `config.toml` or the environment, has a fault, and counts for nothing",
+    "mend it; `dmp service config` shows what may be set",
     clears=True,
 )
 
