@@ -93,6 +93,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "dmp problems": "dmp problems",
     "dmp problems ack": "dmp problems ack transport:behind",
     "dmp resume": "dmp resume",
+    "dmp mcp": "dmp mcp --as agent:ada/claude",
     "dmp audit": "dmp audit --from git:~/orchard.git",
     "dmp audit proof": "dmp audit proof <replica> --output fork.json",
     "dmp audit check-proof": "dmp audit check-proof fork.json",

@@ -40,6 +40,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "problems": "replica.cli.health:problems",
     "resume": "replica.cli.health:resume",
     "serve": "replica.cli.serve:serve",
+    "mcp": "replica.cli.mcp:mcp",
     "backup": "replica.cli.backup:backup",
     "restore": "replica.cli.backup:restore",
     "audit": "replica.cli.audit:audit",

@@ -10,10 +10,6 @@ from crypto.canonical import JsonValue
 from replica.cli import given
 from replica.cli.context import Cli, group, pass_cli
 from replica.cli.memory_text import (
-    changes_json,
-    entry_json,
-    proposal_json,
-    revision_json,
     show_changes,
     show_entry,
     show_proposal,
@@ -26,6 +22,7 @@ from replica.cli.text import quoted
 from replica.host import items, memory_gates, memory_merging
 from replica.host import memory as memories
 from replica.host.memory import Kept, Made
+from replica.host.memory_shapes import changes_json, entry_json, proposal_json, revision_json
 from replica.host.principals import sender
 from replica.node import Node
 from replica.shared.memory import proposals

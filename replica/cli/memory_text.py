@@ -1,4 +1,4 @@
-"""How memory is shown, and its documents for programs."""
+"""How memory is shown to a person."""
 
 import difflib
 from collections.abc import Iterable
@@ -10,77 +10,14 @@ from replica.cli.screen import Screen
 from replica.cli.text import lines, listing, moment, quoted
 from replica.host.memory import Kept
 from replica.host.memory_merging import names
+from replica.host.memory_shapes import Changed
 from replica.node import Node
-from replica.shared.memory.bodies import FIELDS, superseded
+from replica.shared.memory.bodies import FIELDS
 from replica.shared.memory.entries import Revision, Standing
 from replica.shared.memory.proposals import Proposal
 
-Changed = tuple[str, JsonValue, JsonValue]
-"""A field, with its value before and after."""
-
 _HIDDEN = frozenset(("author", "createdAt", "decidedBy", "decidedByPolicy"))
 """Fields that say whose word a change is, which is shown beside it."""
-
-
-def entry_json(kept: Kept) -> dict[str, JsonValue]:
-    """An entry for programs."""
-    entry = kept.entry
-    values = entry.values
-    return {
-        "id": entry.id,
-        "scope": kept.scope,
-        "trust": entry.trust,
-        "waiting": kept.waiting,
-        "title": entry.title,
-        "body": entry.body,
-        "kind": entry.kind,
-        "pinned": entry.is_pinned,
-        "status": "active" if entry.is_active else "retired",
-        "supersedes": [*superseded(values.get("supersedes"))],
-        "supersededBy": [*superseded(values.get("supersededBy"))],
-        **{name: values.get(name) or [] for name in ("refs", "appliesTo")},
-        **{
-            name: values.get(name)
-            for name in ("epic", "statusReason", "author", "createdAt", "decidedBy", "decidedByPolicy")
-        },
-    }
-
-
-def revision_json(name: str, revision: Revision) -> dict[str, JsonValue]:
-    """A revision of an entry for programs."""
-    write = revision.write
-    return {
-        "revision": name,
-        "replica": write.replica,
-        "by": write.by,
-        "at": None if write.at is None else timestamp(write.at.ms),
-        "trust": revision.trust,
-        "standing": revision.standing.name.lower(),
-        "changes": changes_json(
-            (each, revision.before[each], value) for each, value in revision.fields.items()
-        ),
-    }
-
-
-def changes_json(changes: Iterable[Changed]) -> list[JsonValue]:
-    """Changes for programs."""
-    return [{"field": name, "before": before, "after": after} for name, before, after in changes]
-
-
-def proposal_json(proposal: Proposal) -> dict[str, JsonValue]:
-    """A proposal for programs."""
-    return {
-        "id": proposal.id,
-        "memory": proposal.memory,
-        "action": proposal.action,
-        "scope": proposal.scope,
-        "kind": proposal.kind,
-        "by": proposal.by,
-        "replica": None if proposal.place is None else proposal.place[0],
-        "madeAt": proposal.made_at,
-        "state": proposal.state,
-        "gate": proposal.gate,
-    }
 
 
 def show_entry(screen: Screen, node: Node, kept: Kept) -> None:

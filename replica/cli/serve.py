@@ -50,6 +50,7 @@ def serve(cli: Cli, /, **flags: str | None) -> None:
                     "replica": started.replica,
                     "url": started.url,
                     "metrics": started.metrics,
+                    "mcp": started.mcp,
                     "pid": os.getpid(),
                 }
             )

@@ -44,7 +44,9 @@ class MemoryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class ServeConfig:
-    """How `dmp serve` runs: where it listens, under which names, where else metrics are, its pace and its log."""
+    """How `dmp serve` runs: where it listens, under which names, where else metrics are, its pace and its log, and
+    where agents' tools are.
+    """
 
     listen: str = "127.0.0.1:7440"
     names: tuple[str, ...] = ()
@@ -52,6 +54,7 @@ class ServeConfig:
     interval: int = 30
     log: str = "auto"
     log_level: str = "warning"
+    mcp: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +72,11 @@ class Config:
     wake_policy: Policy = "ask"
     gates_command: str | None = None
     limits: Limits = field(default_factory=Limits)
-    agent_blocking_timeout_sec: int = AGENT_BLOCKING_TIMEOUT_SEC
     quotas: Quotas = field(default_factory=Quotas)
     memory: MemoryPolicy = field(default_factory=MemoryPolicy)
     unacknowledged_hours: int | None = UNACKNOWLEDGED_HOURS
     prune_after_days: int | None = PRUNE_AFTER_DAYS
+    agent_blocking_timeout_sec: int = AGENT_BLOCKING_TIMEOUT_SEC
     serve: ServeConfig = field(default_factory=ServeConfig)
     fault: str | None = None
 
@@ -186,6 +189,7 @@ def _config(values: Mapping[str, Value]) -> Config:
             get("serve.interval"),
             get("serve.log"),
             get("serve.log_level"),
+            get("serve.mcp"),
         ),
     )
 

@@ -74,8 +74,11 @@ def judge(node: Node) -> None:
     _clear_caps(node)
 
 
-def raise_gate(node: Node, proposal: Proposal) -> Message:
-    """Raise the gate of a proposal; raising it again is raising it once."""
+def raise_gate(node: Node, proposal: Proposal, reason: str | None = None) -> Message:
+    """Raise the gate of a proposal; raising it again is raising it once.
+
+    `reason` is what whoever proposes it says for it; it is asked with the gate, and kept nowhere else.
+    """
     data: dict[str, JsonValue] = {
         "proposalId": proposal.id,
         "action": proposal.action,
@@ -84,7 +87,7 @@ def raise_gate(node: Node, proposal: Proposal) -> Message:
         "memory": proposal.memory,
     }
     gate = raising.raise_gate(
-        node, GATE_TYPES["memory"], data, body=_question(node, proposal), key=proposal.gate_key
+        node, GATE_TYPES["memory"], data, body=_question(node, proposal, reason), key=proposal.gate_key
     ).message
     with node.store.transaction(CommitPoint.MEMORY) as db:
         proposals.set_gate(db, proposal, gate.id)
@@ -195,11 +198,11 @@ def _whose(node: Node, replica: str) -> str:
 # What a gate asks
 
 
-def _question(node: Node, proposal: Proposal) -> str:
-    return "\n".join(_sentences(node, proposal))
+def _question(node: Node, proposal: Proposal, reason: str | None) -> str:
+    return "\n".join(_sentences(node, proposal, reason))
 
 
-def _sentences(node: Node, proposal: Proposal) -> Iterator[str]:
+def _sentences(node: Node, proposal: Proposal, reason: str | None) -> Iterator[str]:
     by = proposal.by or "a program"
     via = "" if proposal.place is None else f", on {_whose(node, proposal.place[0])},"
     does = {"add": "proposes to remember", "supersede": "proposes to change", "retire": "proposes to retire"}
@@ -208,6 +211,8 @@ def _sentences(node: Node, proposal: Proposal) -> Iterator[str]:
     for name, before, after in changes_of(node, proposal):
         if name not in _BESIDE and (name != "author" or after != proposal.by):
             yield from _lines(name, before, after)
+    if reason is not None:
+        yield f"reason given: {quoted(reason)}"
     yield f"See `dmp memory diff {proposal.id}`."
 
 

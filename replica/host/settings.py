@@ -159,6 +159,11 @@ SETTINGS: Final = (
         "where else than on `serve.listen` metrics are; on `serve.listen` they are for this machine alone",
         example="127.0.0.1:9440",
     ),
+    Setting(
+        *("serve", "mcp", Form.ADDRESS_OR_OFF, None),
+        "where agents' tools are over HTTP, at /mcp",
+        example="127.0.0.1:7441",
+    ),
     Setting("serve", "interval", Form.COUNT, 30, "the longest time between two syncs, in seconds"),
     Setting(
         *("serve", "log", Form.CHOICE, "auto"),

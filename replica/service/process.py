@@ -7,11 +7,9 @@ it as any command that is killed would: the store holds what was committed, and 
 
 import asyncio
 import contextlib
-import errno
 import logging
 import os
 import signal
-import socket
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -21,12 +19,12 @@ from typing import Final
 
 from aiohttp import web
 
-from core.errors import Code, DmpError
 from replica.api.app import application
 from replica.home.directory import Directory
 from replica.host.config import ServeConfig
 from replica.node import opened
 from replica.service.changes import Changes
+from replica.service.listening import bound, reached_at
 from replica.service.lock import serving
 from replica.service.metering import add_metrics, metering
 from replica.service.metrics import Metrics
@@ -54,6 +52,7 @@ class Started:
     handle: str
     url: str
     metrics: str
+    mcp: str | None
 
 
 def serve(root: Path, config: ServeConfig, ready: Callable[[Started], None]) -> None:
@@ -77,11 +76,11 @@ def serve(root: Path, config: ServeConfig, ready: Callable[[Started], None]) -> 
             Worker("timers", lambda: keep_time(root, stop), stop, metrics.failed),
         ]
 
-        def begin(url: str, measured: str) -> None:
+        def begin(url: str, measured: str, tools: str | None) -> None:
             listening(url)
             for worker in workers:
                 worker.start()
-            ready(Started(replica, handle, url, measured))
+            ready(Started(replica, handle, url, measured, tools))
 
         try:
             asyncio.run(_serve(root, config, changes, metrics, begin, stop))
@@ -97,7 +96,7 @@ async def _serve(
     config: ServeConfig,
     changes: Changes,
     metrics: Metrics,
-    begin: Callable[[str, str], None],
+    begin: Callable[[str, str, str | None], None],
     stop: Stop,
 ) -> None:
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
@@ -119,8 +118,16 @@ async def _serve(
             measured = await stack.enter_async_context(
                 running(metering(root, metrics), config.metrics, "--metrics")
             )
+        tools = None
+        if config.mcp is not None:
+            # Late: the SDK takes a second of the processor's time, and not everybody wants it.
+            from replica.mcp import http
+
+            tools = await stack.enter_async_context(
+                http.running(root, changes, config.mcp, "--mcp", names=config.names)
+            )
         _log.info("started, at %s", listen)
-        begin(f"http://{listen}", f"http://{measured}/metrics")
+        begin(f"http://{listen}", f"http://{measured}/metrics", tools)
         await ended.wait()
         _log.info("ending")
 
@@ -128,24 +135,12 @@ async def _serve(
 @asynccontextmanager
 async def running(app: web.Application, address: str, option: str) -> AsyncIterator[str]:
     """Serve an application; its value is the address, with the port that was taken where 0 was asked for."""
-    host, _, port = address.rpartition(":")
-    name = host.removeprefix("[").removesuffix("]")
-    try:
-        listening = socket.create_server(
-            (name, int(port)), family=socket.AF_INET6 if ":" in name else socket.AF_INET
-        )
-    except OSError as error:
-        why = (
-            "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror or error})"
-        )
-        raise DmpError(
-            Code.UNAVAILABLE, f"the address {address} {why}; give another one with {option}"
-        ) from None
+    listening = bound(address, option)
     runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=REQUEST_SECONDS)
     try:
         await runner.setup()
         await web.SockSite(runner, listening).start()
-        yield f"{host}:{listening.getsockname()[1]}"
+        yield reached_at(address, listening)
     finally:
         await runner.cleanup()
         listening.close()

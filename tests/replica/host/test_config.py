@@ -45,6 +45,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         [limits]
         urgent_per_hour = 3
         agent_turns_per_thread_per_hour = 4
+        agent_blocking_timeout_sec = 15
         [quotas]
         mail_per_hour = 5
         state_per_hour = 6
@@ -64,6 +65,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         interval = 14
         log = "json"
         log_level = "info"
+        mcp = "127.0.0.1:16"
         """,
     )
     assert found == Config(
@@ -71,7 +73,10 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         Quotas(5, 6, 7, 8, documents=9, memories=10),
         MemoryPolicy("allow", "allow"),
         unacknowledged_hours=11,
-        serve=ServeConfig("[::1]:12", ("dmp.example", "ada.example"), "localhost:13", 14, "json", "info"),
+        agent_blocking_timeout_sec=15,
+        serve=ServeConfig(
+            *("[::1]:12", ("dmp.example", "ada.example"), "localhost:13", 14, "json", "info", "127.0.0.1:16")
+        ),
     )
 
 
