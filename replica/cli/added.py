@@ -20,9 +20,15 @@ GROUP: Final = "dmp.commands"
 _log = logging.getLogger(__name__)
 
 
-def names() -> list[str]:
-    """Return the names of the added commands that can be loaded, in their order."""
-    return [name for name in sorted(_found()) if _loads(name)]
+def commands() -> dict[str, click.Command]:
+    """Load the added commands that can be loaded, in the order of their names."""
+    loaded = {}
+    for name, entry in sorted(_found().items()):
+        try:
+            loaded[name] = _loaded(entry)
+        except Failure as failure:
+            _log.warning("%s", failure.message)
+    return loaded
 
 
 def command(name: str) -> click.Command | None:
@@ -31,8 +37,10 @@ def command(name: str) -> click.Command | None:
     Raises Failure where there is one and it cannot be loaded.
     """
     entry = _found().get(name)
-    if entry is None:
-        return None
+    return None if entry is None else _loaded(entry)
+
+
+def _loaded(entry: EntryPoint) -> click.Command:
     try:
         loaded = entry.load()
     except Exception as error:  # whatever another package's import raises
@@ -40,14 +48,6 @@ def command(name: str) -> click.Command | None:
     if not isinstance(loaded, click.Command):
         raise _broken(entry, f"{entry.value} is no command")
     return loaded
-
-
-def _loads(name: str) -> bool:
-    try:
-        return command(name) is not None
-    except Failure as failure:
-        _log.warning("%s", failure.message)
-        return False
 
 
 def _found() -> Mapping[str, EntryPoint]:

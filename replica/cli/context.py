@@ -79,9 +79,12 @@ class Cli:
                 return
             from replica.cli.standing import READS_ALONG, reads_along, shared_edits
 
+            if not reads_along(node):
+                yield node
+                return
             before = shared_edits(node)
             yield node
-            if shared_edits(node) != before and reads_along(node):
+            if shared_edits(node) != before:
                 click.get_current_context().call_on_close(lambda: self.screen.say(READS_ALONG))
 
 

@@ -1,6 +1,5 @@
 """`dmp`: the command line of a replica. This file finds the commands and reports how each one ended."""
 
-import difflib
 import importlib
 import logging
 import os
@@ -8,13 +7,20 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TextIO
 
 import click
 
 from replica.cli.context import Cli, shared_options
 from replica.cli.failures import BUG, INTERRUPTION, USAGE, Failure, failure_of
+from replica.cli.lines import LINES
 from replica.cli.text import escaped
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+_LINE: Final = 200
+"""Characters of what the help says of a command that another package adds."""
 
 COMMANDS: Final[Mapping[str, str]] = {
     "init": "replica.cli.init:init",
@@ -57,7 +63,7 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         from replica.cli import added
 
-        return [*COMMANDS, *(name for name in added.names() if name not in COMMANDS)]
+        return [*COMMANDS, *(name for name in added.commands() if name not in COMMANDS)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
@@ -77,10 +83,32 @@ class Commands(click.Group):
             return super().resolve_command(ctx, args)
         command = self.get_command(ctx, name)
         if command is None:
+            import difflib  # late: most names are typed well
+
             close = difflib.get_close_matches(name, self.list_commands(ctx))
             near = " or ".join(f"`dmp {each}`" for each in close)
             ctx.fail(f"there is no command {name}{f'; did you mean {near}?' if near else ''}")
         return name, command, args[1:]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self._lines(ctx).items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        from click.shell_completion import CompletionItem
+
+        listed = self._lines(ctx).items()
+        commands = [CompletionItem(name, help=line) for name, line in listed if name.startswith(incomplete)]
+        return commands + click.Command.shell_complete(self, ctx, incomplete)
+
+    def _lines(self, ctx: click.Context) -> dict[str, str]:
+        """What each command is for, in the order in which they are listed."""
+        from replica.cli import added
+
+        lines = {name: LINES.get(name) or _line(self.get_command(ctx, name)) for name in COMMANDS}
+        for name, command in added.commands().items():
+            lines.setdefault(name, _line(command))
+        return lines
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -89,6 +117,11 @@ class Commands(click.Group):
             if ctx.ensure_object(Cli).as_json:
                 raise INTERRUPTION from None  # click would end the line of the `^C` on standard error
             raise
+
+
+def _line(command: click.Command | None) -> str:
+    assert command is not None
+    return command.get_short_help_str(limit=_LINE)
 
 
 @click.group(

@@ -7,7 +7,6 @@ from core.store import registers
 from replica.cli.text import quoted
 from replica.node import Node
 from replica.records.meta import Meta, get
-from replica.shared.docs import rows as docs
 from replica.shared.kinds import AGENT, CHANNEL, RESOLVED_RUN, TASK, TOMBSTONE
 
 
@@ -35,6 +34,8 @@ def reads_along(node: Node) -> bool:
 
 def shared_edits(node: Node) -> tuple[object, ...]:
     """What was written here to shared state, but to memory, and is not published; to tell one moment from another."""
+    from replica.shared.docs import rows as docs  # late: of most machines nobody asks
+
     db, kinds = node.store.db, (TASK, TOMBSTONE, AGENT, CHANNEL, RESOLVED_RUN)
     written = {kind: registers.edits(db, kind) for kind in kinds}
     return written, docs.waiting(db)
