@@ -137,10 +137,14 @@ class Unverified(NamedTuple):
     duplicates: bool
     line: bytes | None
 
+    def stub(self) -> Stub:
+        """Return the stub of the entry this is, for a caller that has verified it."""
+        return Stub(*self[:9])
+
     def entry(self) -> Entry:
         """Return the entry this is, for a caller that has verified it."""
         if self.pruned:
-            return Stub(*self[:9])
+            return self.stub()
         return Op(*self[:10], self.sealed if isinstance(self.sealed, dict) else None, self.line)
 
 
@@ -173,9 +177,9 @@ def read_line(raw: bytes) -> Unverified | Unreadable:
     return _read(parsed, raw)
 
 
-def read_parsed(parsed: Parsed) -> Unverified | Unreadable:
-    """Read an entry from what the text of one says; the caller has bounded that text."""
-    return _read(parsed)
+def read_parsed(parsed: Parsed, raw: bytes | None = None) -> Unverified | Unreadable:
+    """Read an entry from what the text of one says, which `raw` may give; the caller has bounded that text."""
+    return _read(parsed, raw)
 
 
 def read_value(value: JsonValue) -> Unverified | Unreadable:

@@ -1,7 +1,7 @@
 """What a simulated relay keeps, in memory (transports.relay.server.store.Store)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 
 from crypto.chain import Head
@@ -111,6 +111,6 @@ class RelayStore:
     def _prune(self, replica: str, seqs: Iterable[int]) -> None:
         gone = set(seqs)
         self.lanes[replica] = [
-            replace(row, line=None) if row.seq in gone and row.stub is not None else row
+            row._replace(line=None) if row.seq in gone and row.stub is not None else row
             for row in self.lanes[replica]
         ]

@@ -439,6 +439,7 @@ _READERS: Final[Mapping[str, Callable[[Members, _CarriedOps], Frame]]] = {
 
 
 _json: Final[Callable[[Members], str]] = json.JSONEncoder(separators=(",", ":")).encode
+_quoted: Final[Callable[[str], str]] = json.encoder.encode_basestring_ascii
 
 
 def write(frame: Frame) -> str:
@@ -450,8 +451,8 @@ def write(frame: Frame) -> str:
             return _json({"t": "ready"})
         case Refused(reason):
             return _json({"t": "refused", "reason": reason})
-        case Stored(re, through):
-            return _json({"t": "stored", "re": re, "through": through})
+        case Stored(re, through):  # one for each publication
+            return f'{{"t":"stored","re":{re if type(re) is int else _quoted(str(re))},"through":{through}}}'
         case Ops(ops, re, more):
             rest: Members = {"t": "ops"}
             if re is not None:
@@ -484,6 +485,11 @@ def write(frame: Frame) -> str:
             return _json({"t": "ack", "id": id_, "through": dict(through)})
         case Unknown(t):
             return _json({"t": t})
+
+
+def hint(ops: Iterable[str]) -> str:
+    """Write the frame that hints at ops, which are JSON already."""
+    return f'{{"t":"ops","ops":[{",".join(ops)}]}}'
 
 
 def _with_ops(members: Members, ops: Iterable[Carried]) -> str:

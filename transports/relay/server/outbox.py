@@ -31,6 +31,11 @@ class Outbox:
         return self._bytes
 
     @property
+    def empty(self) -> bool:
+        """Whether nothing waits that has to go out before what comes now; news of who is connected may."""
+        return not self._bytes and not self._missed
+
+    @property
     def full(self) -> bool:
         """Whether no more requests should be read for now."""
         return self._bytes > self._limit

@@ -6,12 +6,24 @@ Pure and without shared state. A relay takes a publication whole or not at all.
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
+from crypto.canonical import JsonValue
 from crypto.chain import BAD_SIGNATURE, Head, announced_key, is_signed, link_flaw
 from crypto.keys import KeyBody
-from crypto.op import STUB_TYPES, Op, OpError, Unreadable, Unverified, breach, read_parsed, tampering, to_line
+from crypto.op import (
+    STUB_TYPES,
+    Absent,
+    Op,
+    OpError,
+    Unreadable,
+    Unverified,
+    breach,
+    read_parsed,
+    tampering,
+    to_line,
+)
 from crypto.roster.ops import RosterOp
 from transports.relay.frames import Carried, Why
-from transports.relay.server.store import FIRST_TOO, Row
+from transports.relay.server.store import FIRST_TOO, Row, row_size
 
 
 class PublicationError(Exception):
@@ -83,12 +95,13 @@ def examining(
         flaw = flaw or tampering(read) or breach(read) or (_key_flaw(read, key) if head is None else None)
         if flaw is not None:
             raise PublicationError(Why.INVALID, f"op {read.seq}: {flaw}")
-        entry = read.entry()
-        if isinstance(entry, Op):
-            if entry.type == "roster":
-                roster.append(RosterOp.of(entry, key.fingerprint))
+        if head is None or read.type == "roster":
+            entry = read.entry()
+            assert isinstance(entry, Op)  # neither is ever a stub
             if head is None:
                 key_op = entry
+            else:
+                roster.append(RosterOp.of(entry, key.fingerprint))
         head = Head(read.seq, read.hash, read.hlc)
         rows.append(_row(read))
     return Examined(rows, head, roster, repeated, key_op)
@@ -96,7 +109,7 @@ def examining(
 
 def _read(replica: str, op: Carried) -> Unverified:
     assert op.parsed is not None
-    read = read_parsed(op.parsed)
+    read = read_parsed(op.parsed, op.raw)
     if isinstance(read, Unreadable):
         raise PublicationError(Why.INVALID, f"op {read.seq or '?'}: {read.reason}")
     if read.replica != replica:
@@ -142,28 +155,16 @@ def _key_flaw(read: Unverified, key: KeyBody) -> str | None:
 
 
 def _row(read: Unverified) -> Row:
-    entry = read.entry()
-    whole = isinstance(entry, Op)
-    stub = None
-    if not isinstance(entry, Op):
-        stub = to_line(entry).decode()
-    elif entry.type in STUB_TYPES:
-        stub = to_line(entry.stub()).decode()
-    return Row(
-        read.seq,
-        read.hash,
-        str(read.hlc),
-        read.type,
-        read.to,
-        to_line(entry).decode() if whole else None,
-        stub,
-        _presence(entry) if isinstance(entry, Op) and entry.type == "presence" else None,
-    )
+    line = None if read.pruned else (read.line or to_line(read.entry())).decode()
+    stub = to_line(read.stub()).decode() if read.type in STUB_TYPES else None
+    presence = _presence(read.body) if line is not None and read.type == "presence" else None
+    size = row_size(line, stub)
+    return Row(read.seq, read.hash, str(read.hlc), read.type, read.to, line, stub, size, presence)
 
 
-def _presence(op: Op) -> str | None:
+def _presence(said: JsonValue | Absent) -> str | None:
     """Return what a presence op is news of, None for one that is news of nothing known here and is kept."""
-    body = op.body if isinstance(op.body, dict) else {}
+    body = said if isinstance(said, dict) else {}
     run = body.get("run")
     if body.get("kind") == "replica":
         return "replica"

@@ -185,9 +185,15 @@ class Relay:
         team.left_ms = self.now()
         return team
 
-    def connect(self, team_id: str, source: str, woken: Callable[[], None] = lambda: None) -> Session:
+    def connect(
+        self,
+        team_id: str,
+        source: str,
+        woken: Callable[[], None] = lambda: None,
+        say: Callable[[str], bool] = lambda _: False,
+    ) -> Session:
         """Begin a connection of somebody at a network address. Raises UnknownTeamError."""
-        session = Session(self, self.team(team_id), source, woken)
+        session = Session(self, self.team(team_id), source, woken, say)
         self.sessions.add(session)
         session.team.others.add(session)
         return session
@@ -348,7 +354,7 @@ class Relay:
             if lane is None:
                 lane = session.team.announce(session.replica, session.key)
             lane.head = found.head
-            size = sum(row.size for row in found.rows)
+            size = sum([row.size for row in found.rows])
             session.team.used += size
             self.used += size
         self.tally("stored", "", len(found.rows))
@@ -377,11 +383,11 @@ class Relay:
         texts: dict[tuple[str, ...], str] = {}
         for session in list(team.sessions.values()):
             reader = session.replica
-            theirs = tuple(seen(row, publisher, reader) for publisher, row in rows if publisher != reader)
+            theirs = tuple([seen(row, publisher, reader) for publisher, row in rows if publisher != reader])
             if theirs:
                 text = texts.get(theirs)
                 if text is None:
-                    text = texts[theirs] = frames.write(frames.Ops(tuple(map(Carried, theirs))))
+                    text = texts[theirs] = frames.hint(theirs)
                 session.hint(text)
         self.tally("hints", "", len(team.sessions))
 

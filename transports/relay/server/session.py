@@ -1,7 +1,8 @@
 """One connection of a client: who it is, what it may ask for, and what is told it (wire 7.2-7.7).
 
 Frames go in by `receive`, and come out of `outbox`, some of them later: what is written to the disk is answered
-once it is there. `woken` is called whenever there is something to send or the connection has ended.
+once it is there. `woken` is called whenever there is something to send or the connection has ended. What need not
+wait goes to `say`, which sends it at once, or returns False.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -46,11 +47,14 @@ class State(Enum):
 class Session:
     """One connection."""
 
-    def __init__(self, relay: "Relay", team: Team, source: str, woken: Callable[[], None]) -> None:
+    def __init__(
+        self, relay: "Relay", team: Team, source: str, woken: Callable[[], None], say: Callable[[str], bool]
+    ) -> None:
         self.relay = relay
         self.team = team
         self.source = source
         self.woken = woken
+        self.say = say
         self.outbox = Outbox(relay.settings.outbox_bytes)
         self.state = State.CHALLENGED
         self.opened_ms = relay.now()
@@ -109,6 +113,8 @@ class Session:
 
     def hint(self, text: str) -> None:
         """Hint at what was stored."""
+        if self.outbox.empty and self.say(text):
+            return
         before = self.outbox.dropped
         self.outbox.hint(text)
         if self.outbox.dropped > before:
@@ -116,8 +122,10 @@ class Session:
         self.woken()
 
     def _say(self, frame: Frame) -> None:
-        self.outbox.answer(frames.write(frame))
-        self.woken()
+        text = frames.write(frame)
+        if not (self.outbox.empty and self.say(text)):
+            self.outbox.answer(text)
+            self.woken()
 
     def _refuse(self, request: frames.RequestId, why: Why, text: str) -> None:
         self.relay.tally("errors", why.value)

@@ -7,7 +7,7 @@ in its place, where an op has one.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from crypto.chain import Head
 
@@ -18,11 +18,11 @@ ROW_BYTES: Final = 300
 """What keeping an op takes besides its texts, about."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One op to keep. `presence` is what it is the latest news of, for a presence op.
 
-    `line` is None for one that came as a stub; `stub` is None for one that never becomes one.
+    `line` is None for one that came as a stub; `stub` is None for one that never becomes one. `size` is the bytes that
+    keeping both takes, about.
     """
 
     seq: int
@@ -32,16 +32,16 @@ class Row:
     to: tuple[str, ...] | None
     line: str | None
     stub: str | None
+    size: int
     presence: str | None = None
 
-    @property
-    def size(self) -> int:
-        """The bytes that keeping it takes, about."""
-        return ROW_BYTES + sum(len(text.encode()) for text in (self.line, self.stub) if text is not None)
+
+def row_size(line: str | None, stub: str | None) -> int:
+    """Return the bytes that keeping an op takes, about."""
+    return ROW_BYTES + sum([len(text.encode()) for text in (line, stub) if text is not None])
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """One op as it is kept now."""
 
     seq: int

@@ -132,6 +132,7 @@ class Shell:
         return web.Response(text="ok\n")
 
     async def _metrics_text(self, _: web.Request) -> web.Response:
+        self._metrics.settle()
         body = await asyncio.to_thread(self._metrics.text, self.relay)
         return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
 
@@ -241,7 +242,7 @@ class Shell:
         if transport is None:
             return
         speaker = Speaker(ws, transport, self.relay.settings.unread_ms / 1000, self._texts)
-        session = self.relay.connect(team.id, source, speaker.woken)
+        session = self.relay.connect(team.id, source, speaker.woken, speaker.say)
 
         def over() -> None:
             if session.state is State.READY:

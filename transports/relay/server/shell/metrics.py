@@ -1,5 +1,6 @@
 """What a relay counts, in Prometheus' text. No label names a person, a replica or a team."""
 
+from collections import Counter as Totals
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -29,10 +30,14 @@ _COUNTERS: Final = {
 
 
 class Metrics:
-    """Counts what a relay tells it, and looks at the relay when it is asked."""
+    """Counts what a relay tells it, and looks at the relay when it is asked.
+
+    Several things happen with each op, so they are only added up at first; `settle` counts them.
+    """
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
+        self._told = Totals[tuple[str, str]]()
         self._counters = {
             what: Counter(f"dmp_relay_{name}", text, [label] if label else [], registry=self._registry)
             for what, (name, text, label) in _COUNTERS.items()
@@ -62,8 +67,14 @@ class Metrics:
 
     def tally(self, what: str, label: str = "", amount: int = 1) -> None:
         """Count what a relay tells."""
-        counter = self._counters[what]
-        (counter.labels(label) if label else counter).inc(amount)
+        self._told[what, label] += amount
+
+    def settle(self) -> None:
+        """Count what was told since the last time, in the thread that tells it."""
+        for (what, label), amount in self._told.items():
+            counter = self._counters[what]
+            (counter.labels(label) if label else counter).inc(amount)
+        self._told.clear()
 
     def committed(self, seconds: float, ops: int) -> None:
         """Count one transaction."""
@@ -71,7 +82,7 @@ class Metrics:
         self._batch.observe(ops)
 
     def text(self, relay: Relay) -> bytes:
-        """Write everything, as Prometheus reads it."""
+        """Write everything that was settled, as Prometheus reads it. For any thread."""
         self._gauges["connections"].set(len(relay.sessions))
         self._gauges["members_connected"].set(sum(len(team.sessions) for team in relay.teams.values()))
         self._gauges["teams"].set(relay.store.teams())

@@ -22,7 +22,7 @@ _TEXT: Final = 0x81
 
 
 class Speaker:
-    """Sends for one connection. `woken` is called when there may be something to send."""
+    """Sends for one connection: `say` at once, and what waits when `woken` is called."""
 
     def __init__(
         self, ws: web.WebSocketResponse, transport: asyncio.Transport, unread_seconds: float, texts: Held
@@ -50,6 +50,21 @@ class Speaker:
     def weigh(self) -> None:
         """Count what waits for the client."""
         self._texts.set(self, self.held)
+
+    def say(self, text: str) -> bool:
+        """Send a text at once, before which nothing waits to be sent; False where it has to wait itself."""
+        self.room.set()
+        transport = self._transport
+        if (
+            self._sending
+            or self.session is None
+            or self._ws.closed
+            or transport.is_closing()
+            or transport.get_write_buffer_size() > UNREAD_BYTES
+        ):
+            return False
+        transport.write(_frames(text))
+        return True
 
     def woken(self) -> None:
         """Send what can be sent without waiting, and leave the rest to the task."""
