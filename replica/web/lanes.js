@@ -303,6 +303,7 @@ class Lanes {
     const narrow = width < 640;
     this.gutter = narrow ? 8 : 150;
     this.row = clamp(900 / Math.max(this.lanes.length, 1), narrow ? 34 : 14, narrow ? 46 : 34);
+    this.room = width - this.gutter - 18; // room at the end for what stands beside the last op
     const height = Math.round(this.row * this.lanes.length + 30);
     const ratio = window.devicePixelRatio || 1;
     const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
@@ -333,11 +334,11 @@ class Lanes {
   }
 
   _x(ms) {
-    return this.gutter + ((ms - this.from) / (this.to - this.from)) * (this.width - this.gutter);
+    return this.gutter + ((ms - this.from) / (this.to - this.from)) * this.room;
   }
 
   _ms(x) {
-    return this.from + ((x - this.gutter) / (this.width - this.gutter)) * (this.to - this.from);
+    return this.from + ((x - this.gutter) / this.room) * (this.to - this.from);
   }
 
   _y(lane) {
@@ -375,7 +376,7 @@ class Lanes {
   _drawAxis(theme) {
     const { ink } = this;
     const steps = [1, 10, 100, 1000, 10e3, 60e3, 600e3, 3600e3, 6 * 3600e3, 86400e3, 7 * 86400e3, 30 * 86400e3, 365 * 86400e3];
-    const room = Math.max(1, (this.width - this.gutter) / (this.narrow ? 110 : 150));
+    const room = Math.max(1, this.room / (this.narrow ? 110 : 150));
     const step = steps.find((each) => (this.to - this.from) / each <= room) ?? (this.to - this.from) / room;
     const top = this.height - 24;
     const zone = new Date(this.from).getTimezoneOffset() * 60e3;
@@ -453,7 +454,7 @@ class Lanes {
     const types = this.data.types.length;
     const bars = Array.from({ length: types }, () => []);
     const counts = new Uint32Array(types);
-    const perMs = (this.width - this.gutter) / (this.to - this.from);
+    const perMs = this.room / (this.to - this.from);
     for (let at = 0; at < this.lanes.length; at += 1) {
       const { ms, type, grade } = this.lanes[at];
       const y = this._y(at);
@@ -657,7 +658,7 @@ class Lanes {
   _at(x, y) {
     const lane = clamp(Math.floor(y / this.row), 0, this.lanes.length - 1);
     const { ms, rivals } = this.lanes[lane] ?? { ms: [], rivals: [] };
-    const perMs = (this.width - this.gutter) / (this.to - this.from);
+    const perMs = this.room / (this.to - this.from);
     let best = null;
     const consider = (at, down, cursor) => {
       const far = Math.hypot(this._x(at) - x, (this._y(lane) + down - y) / 2);
@@ -785,7 +786,7 @@ class Lanes {
     const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
     if (!mine && !sideways) return;
     event.preventDefault();
-    if (sideways) this._pan((event.deltaX / (this.width - this.gutter)) * (this.to - this.from));
+    if (sideways) this._pan((event.deltaX / this.room) * (this.to - this.from));
     else this._zoom(Math.exp(clamp(event.deltaY, -200, 200) / 300), this._ms(event.offsetX));
   }
 
@@ -803,7 +804,7 @@ class Lanes {
     const across = event.offsetX - pointer.x;
     if (this._pointers.size === 1) {
       if (!pointer.moved && Math.hypot(across, event.offsetY - pointer.y) < 4) return;
-      this._pan((-across / (this.width - this.gutter)) * (this.to - this.from));
+      this._pan((-across / this.room) * (this.to - this.from));
     } else {
       const other = [...this._pointers.entries()].find(([id]) => id !== event.pointerId)[1];
       const before = Math.max(Math.abs(pointer.x - other.x), 10);

@@ -83,7 +83,8 @@ const STATES = {
 };
 
 /* How far a message got: here, and as its other homes reported. */
-function reach(people, { deliveries, remote }) {
+function reach(people, { message, deliveries, remote }) {
+  if (!people.isMe(message) && (remote ?? []).length === 0 && (deliveries ?? []).every((each) => each.recipient === people.me)) return null;
   const lines = [
     ...(deliveries ?? []).map((each) => el("li", {}, words(each.recipient), ": ", STATES[each.state] ?? each.state, " on this machine")),
     ...(remote ?? []).map((row) => remoteLine(people, row)),

@@ -29,9 +29,11 @@ export class ThreadView {
     this.shown = SHOWN;
     this.replyTo = null;
     this.fresh = true;
+    this.turn = 0;
   }
 
   async refresh() {
+    const turn = ++this.turn;
     let found;
     try {
       found = await get(`/api/threads/${part(this.thread)}`);
@@ -39,6 +41,7 @@ export class ThreadView {
       fault(this.problem, error.status === 404 ? new Error("There is no such thread here, or none of it is for you.") : error);
       return;
     }
+    if (turn !== this.turn) return; // a later look has been here
     fault(this.problem, null);
     this.entries = found.messages;
     this.#draw();
