@@ -44,7 +44,7 @@ def backup(cli: Cli, file: Path) -> None:
 
 
 @command("restore")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.argument("file", type=_FILE)
 @pass_cli
 def restore(cli: Cli, file: Path) -> None:
     """Make a replica from a backup, in a directory where there is none.

@@ -27,6 +27,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "dmp send": 'dmp send human:bob "Ship it?" --kind question --choice yes --choice no --blocking',
     "dmp reply": 'dmp reply <id> "Go ahead." --choice yes',
     "dmp sync": "dmp sync --watch",
+    "dmp log": "dmp log --since 7d",
     "dmp backup": "dmp backup ada.backup",
     "dmp restore": "dmp restore ada.backup --dir restored",
     "dmp serve": "dmp serve --listen 127.0.0.1:7440",

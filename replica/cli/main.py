@@ -49,6 +49,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "mcp": "replica.cli.mcp:mcp",
     "backup": "replica.cli.backup:backup",
     "restore": "replica.cli.backup:restore",
+    "log": "replica.cli.log:log",
     "audit": "replica.cli.audit:audit",
     "op": "replica.cli.op:op",
     "relay": "replica.cli.relay:relay",

@@ -547,6 +547,36 @@ CREATE TABLE fork_proofs (
 ) STRICT;
 """
 
+_TRAIL = """
+-- Problems as they came, changed and went, the newest of them: the table itself forgets what is over. What goes says no
+-- time, so it gets that of the last pass.
+CREATE TABLE trail (
+    id      INTEGER PRIMARY KEY,
+    at      TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    text    TEXT NOT NULL,
+    replica TEXT,
+    seq     INTEGER,
+    over    INTEGER NOT NULL DEFAULT 0
+) STRICT;
+INSERT INTO trail (at, subject, text, replica, seq) SELECT at, subject, text, replica, seq FROM problems ORDER BY at;
+CREATE TRIGGER problem_noted AFTER INSERT ON problems BEGIN
+    INSERT INTO trail (at, subject, text, replica, seq) VALUES (NEW.at, NEW.subject, NEW.text, NEW.replica, NEW.seq);
+END;
+CREATE TRIGGER problem_changed AFTER UPDATE OF text ON problems WHEN NEW.text IS NOT OLD.text BEGIN
+    INSERT INTO trail (at, subject, text, replica, seq) VALUES (NEW.at, NEW.subject, NEW.text, NEW.replica, NEW.seq);
+END;
+CREATE TRIGGER problem_gone AFTER DELETE ON problems BEGIN
+    INSERT INTO trail (at, subject, text, replica, seq, over) VALUES (
+        max(OLD.at, coalesce((SELECT value FROM meta WHERE name = 'synced-at'), '')),
+        OLD.subject, OLD.text, OLD.replica, OLD.seq, 1
+    );
+END;
+CREATE TRIGGER trail_grew AFTER INSERT ON trail WHEN NEW.id > 10000 BEGIN
+    DELETE FROM trail WHERE id <= NEW.id - 10000;
+END;
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     core.MAILBOXES,
     _FIRST,
@@ -567,4 +597,5 @@ MIGRATIONS: tuple[str, ...] = (
     _LIGHTER_MAIL,
     _HOST_API,
     _FORK_PROOFS,
+    _TRAIL,
 )
