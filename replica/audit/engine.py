@@ -2,13 +2,17 @@
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from crypto.roster.view import View
+from replica.audit.drawing import Drawing
 from replica.audit.faults import undecided, without_key
+from replica.audit.marks import Marks
 from replica.audit.progress import Progress
+from replica.audit.proofs import proof_in
 from replica.audit.reading import Reading, read_source
-from replica.audit.report import ReplicaReport, Report, Status, TeamReport, Unlisted
+from replica.audit.report import ReplicaReport, Report, Status, TeamReport, Trouble, Unlisted
 from replica.audit.scratch import Scratch
 from replica.audit.source import Source, SourceError
 from transports.base import Skipped
@@ -48,9 +52,12 @@ def no_scratch(error: sqlite3.Error) -> SourceError:
     )
 
 
-def report_on(reading: Reading, replica: str | None = None) -> Report:
-    """Report on every chain of a reading, or only on that of `replica`. Raises SourceError and sqlite3.Error."""
-    rows, unlisted = _report_all(reading, reading.asked_for(replica))
+def report_on(reading: Reading, replica: str | None = None, drawing: Drawing | None = None) -> Report:
+    """Report on every chain of a reading, or only on that of `replica`, and add what is listed to a drawing.
+
+    Raises SourceError and sqlite3.Error.
+    """
+    rows, unlisted = _report_all(reading, reading.asked_for(replica), drawing)
     skipped = _in_order(reading.survey.skipped)
     return Report(
         reading.source.shown,
@@ -76,26 +83,42 @@ def _team_report(view: View) -> TeamReport:
     return TeamReport(view.team_id, view.name, view.founder, tuple(notes))
 
 
-def _report_all(reading: Reading, replicas: Iterable[str]) -> tuple[tuple[ReplicaReport, ...], Unlisted]:
+def _report_all(
+    reading: Reading, replicas: Iterable[str], drawing: Drawing | None
+) -> tuple[tuple[ReplicaReport, ...], Unlisted]:
     """Report on these chains, in this order."""
-    rows, unlisted, strangers = list[ReplicaReport](), Unlisted(), 0
+    rows, drawn = list[ReplicaReport](), dict[str, Marks | None]()
+    unlisted, strangers = Unlisted(), 0
     for replica in replicas:
-        row = _report(reading, replica)
+        row, marks = _report(reading, replica)
         strangers += not reading.is_in_roster(replica)
         if reading.is_in_roster(replica) or strangers <= LISTED_STRANGERS:
-            rows.append(row)
+            rows.append(_with_evidence(reading, row))
+            drawn[replica] = marks
         else:
             unlisted = unlisted.plus(row)
+    for row in sorted(rows, key=lambda each: not reading.is_in_roster(each.replica)):
+        if drawing is not None:
+            drawing.add(row, drawn[row.replica])
     return tuple(rows), unlisted
 
 
-def _report(reading: Reading, replica: str) -> ReplicaReport:
+def _with_evidence(reading: Reading, row: ReplicaReport) -> ReplicaReport:
+    """Add what is there at the place of a fault, and what proves a fork."""
+    fault = row.fault
+    if fault is not None and fault.seq is not None and fault.trouble is not Trouble.CLOCK:
+        row = replace(row, evidence=tuple(reading.evidence(row.replica, fault.seq)))
+    proof = proof_in(reading, row.replica, fault)
+    return row if proof is None else replace(row, proof=proof)
+
+
+def _report(reading: Reading, replica: str) -> tuple[ReplicaReport, Marks | None]:
     key = reading.key(replica)
     if key is None:
-        return _unread(reading, replica)
+        return _unread(reading, replica), None
     walked = reading.walk(replica, key)
     tally, outcome = walked.tally, walked.outcome
-    return ReplicaReport(
+    row = ReplicaReport(
         replica,
         reading.status(replica),
         reading.handle(replica) or key.handle,
@@ -116,6 +139,7 @@ def _report(reading: Reading, replica: str) -> ReplicaReport:
         rival_keys=reading.survey.count_announced(replica) - 1,
         fault=reading.fault(replica, key, walked),
     )
+    return row, tally.marks
 
 
 def _unread(reading: Reading, replica: str) -> ReplicaReport:

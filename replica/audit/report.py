@@ -9,6 +9,8 @@ from core.timestamp import timestamp
 from crypto.canonical import JsonValue
 from crypto.chain import Head
 from crypto.clock import Reading
+from crypto.fork_proof import ForkProof
+from replica.audit.evidence import Evidence
 from transports.base import Skipped
 
 SHAPE: Final = 1
@@ -66,7 +68,8 @@ class ReplicaReport:
     Counts are of the ops accepted, of a revoked replica those up to the seq `cut`; `past_cut` counts the
     rest. `unlinked` are lines past the last accepted op that do not link to it, `junk` lines that are no part
     of the chain, `rival_keys` other keys announced for this id, and `repeated` the seqs of ops whose line
-    repeats a key: the first few of `repeated_count`.
+    repeats a key: the first few of `repeated_count`. `evidence` are the lines at the place of the fault, and
+    `proof` shows to anybody that the key signed two histories.
     """
 
     replica: str
@@ -88,6 +91,8 @@ class ReplicaReport:
     junk: int = 0
     rival_keys: int = 0
     fault: Fault | None = None
+    evidence: tuple[Evidence, ...] = ()
+    proof: ForkProof | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
         return {
@@ -115,7 +120,9 @@ class ReplicaReport:
                 "seq": self.fault.seq,
                 "reason": self.fault.reason,
                 "text": self.fault.text,
+                "evidence": [each.to_json() for each in self.evidence],
             },
+            "proof": None if self.proof is None else self.proof.to_bytes().decode(),
         }
 
 

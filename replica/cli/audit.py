@@ -1,19 +1,22 @@
 """`dmp audit`: what was signed, and whether it verifies."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import click
 
 from core.timestamp import timestamp
+from replica.audit.drawing import Drawing
 from replica.audit.engine import report_on
 from replica.audit.report import ReplicaReport, Report
 from replica.cli.audit_proof import check_proof, proof
 from replica.cli.audit_source import reading_of, source_options
 from replica.cli.context import Cli, group
-from replica.cli.failures import REFUSED
+from replica.cli.failures import REFUSED, USAGE, Failure
 from replica.cli.screen import Screen
 from replica.cli.text import counted, moment, quoted
+from replica.node import wall_clock
 from transports.base import Skipped
 
 _NAMED: Final = 12
@@ -23,8 +26,16 @@ _NAMED: Final = 12
 @group("audit", invoke_without_command=True)
 @click.option("--replica", metavar="ID", help="Only this replica; the beginning of its id will do.")
 @source_options
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path, dir_okay=False, writable=True),
+    metavar="FILE",
+    help="Write a report there too: one page that stands by itself, with the chains drawn over time.",
+)
 @click.pass_context
-def audit(context: click.Context, replica: str | None, team: str | None, source: str, branch: str) -> int:
+def audit(
+    context: click.Context, replica: str | None, team: str | None, source: str, branch: str, html: Path | None
+) -> int:
     """Verify what a team has signed.
 
     Says for each replica how far its chain verifies, and why it ends there. Needs no replica of its own: a
@@ -35,13 +46,27 @@ def audit(context: click.Context, replica: str | None, team: str | None, source:
     assert cli is not None
     if context.invoked_subcommand is not None:
         return 0
-    with reading_of(cli, source, branch, team) as reading:
-        report = report_on(reading, replica)
+    drawing = None if html is None else Drawing()
+    with reading_of(cli, source, branch, team, keep_marks=drawing is not None) as reading:
+        report = report_on(reading, replica, drawing)
+    if html is not None and drawing is not None:
+        _write(html, report, drawing)
     if cli.as_json:
         cli.screen.document(report.to_json())
     else:
         _show(cli.screen, report)
+        if html is not None:
+            cli.screen.say(f"The report is in {html}.")
     return 0 if report.verified else REFUSED
+
+
+def _write(file: Path, report: Report, drawing: Drawing) -> None:
+    from replica.audit.html import page
+
+    try:
+        file.write_text(page(report, drawing, wall_clock()), encoding="utf-8")
+    except OSError as error:
+        raise Failure("refused", f"cannot write {file}: {error.strerror}", exit=USAGE) from error
 
 
 audit.add_command(proof)

@@ -10,7 +10,7 @@ from core.timestamp import timestamp
 from crypto.canonical import JsonValue
 from crypto.fork_proof import MAX_PROOF_BYTES, ForkProof, ProofError, read_proof
 from crypto.op import Entry, to_line
-from replica.audit.proofs import proof_in, proofs_in
+from replica.audit.proofs import proofs_in
 from replica.audit.report import Trouble
 from replica.cli.audit_source import reading_of, source_options
 from replica.cli.context import Cli, command, pass_cli
@@ -44,7 +44,7 @@ def proof(
         else:
             kept_of = [each.replica for each in reading.source.record.proofs if each.replica == replica]
             (wanted,) = kept_of[:1] or reading.asked_for(replica)
-            found, every = proof_in(reading, wanted), []
+            found, every = next(iter(proofs_in(reading, [wanted])), None), []
     if replica is None:
         if cli.as_json:
             screen.document({"proofs": [_summary(each) for each in every]})

@@ -36,3 +36,7 @@ def test_a_wheel_has_both_commands_and_every_vector(tmp_path: Path) -> None:
     data = {str(path.relative_to(source)) for path in (source / "vectors").rglob("*.json")}
     assert any(name.startswith("vectors/kit/host-core/") for name in data)
     assert data <= names
+    pages = {
+        str(path.relative_to(source)) for path in (source / "replica").rglob("*.*") if path.suffix != ".py"
+    }
+    assert {"replica/web/lanes.js", "replica/audit/page/report.js"} <= pages <= names

@@ -242,6 +242,6 @@ def test_the_document_has_the_members_the_page_names(tmp_path: Path) -> None:
     (place,) = found["skipped"]["places"]
     for members in (found, found["team"], found["replicas"][0], found["unlisted"], found["skipped"], place):
         assert set(members) <= named
-    assert set(re.findall(r"^\| `([\w-]+)` \|", page.split("## The JSON")[0], re.MULTILINE)) == {
+    assert set(re.findall(r"^\| `([\w-]+)` \|", page.split("## The report")[0], re.MULTILINE)) == {
         *("verified", "fork", "halt", "stall", "gap", "short", "clock", "undecided", "no-key"),
     }
