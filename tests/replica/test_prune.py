@@ -74,6 +74,19 @@ def test_mail_that_everybody_has_becomes_a_stub_on_the_branch_and_here_once_it_i
     assert bob.bodies() == ["Ripe?"]
 
 
+def test_mail_of_this_week_stays_whoever_has_it(made: World) -> None:
+    ada, bob = over_git(made, "ada", "bob")
+    ada.send("human:bob", "Ripe?")
+    exchange(ada, bob)
+    for _ in range(3):
+        later(2, ada, bob)
+        ada.sync()
+        assert all(isinstance(entry, Op) for entry in [*far(ada), *here(ada)])
+    later(2, ada, bob)
+    ada.sync()
+    assert all(isinstance(entry, Stub) for entry in [*far(ada), *here(ada)])
+
+
 def test_what_was_pruned_is_never_mended_back_and_the_log_goes_on(made: World) -> None:
     ada, bob = over_git(made, "ada", "bob")
     ada.send("human:bob", "one")

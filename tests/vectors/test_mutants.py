@@ -1,4 +1,4 @@
-"""The project's own vectors, or simulated teams, catch each planted fault: what they expect could go wrong here."""
+"""Vectors of the project's own, simulated teams or tests catch each planted fault: what they expect could go wrong."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -7,10 +7,10 @@ from typing import Final
 import pytest
 
 from tests.vectors.in_process import run as run_unplanted
-from vectors.mutants.catching import CAUGHT, SEEDS, first_seed, run
+from vectors.mutants.catching import CAUGHT, SEEDS, first_seed, first_test, run
 from vectors.mutants.fault import ROOT, Fault, StaleError, read_faults
 from vectors.runner.files import OWN, read_vectors
-from vectors.runner.running import Outcome
+from vectors.runner.running import CannotRun, Outcome
 
 FAULTS: Final = read_faults()
 VECTORS: Final = {vector.id: vector for vector in read_vectors(*OWN)}
@@ -25,16 +25,13 @@ WITHOUT: Final[Mapping[str, str]] = {
     "crypto/roster/__init__.py": "names alone",
     "crypto/roster/notes.py": "what people are told, which no vector says",
     "replica/__init__.py": "no code",
-    "replica/abreast.py": "several transports, of which a vector's world has one",
-    "replica/audit/": "what is found of chains that crypto judges, told to a person",
+    "replica/api/": "what programs ask over HTTP, done by the rooms behind it",
+    "replica/audit/": "what is found of chains that crypto judges, told to a person; who is in the team has some",
     "replica/capabilities.py": "names alone",
     "replica/chain/__init__.py": "no code",
     "replica/chain/unacknowledged.py": "what people are told, which no vector says",
     "replica/chain/faults.py": "what people are told, which no vector says",
-    "replica/chain/prune.py": "a transport that takes content back, which a vector's world has not",
-    "replica/chain/withheld.py": "what people are told, which no vector says",
     "replica/cli/": "what a person types and reads",
-    "replica/elsewhere.py": "several transports, of which a vector's world has one",
     "replica/home/": "files and locks of one machine",
     "replica/host/__init__.py": "no code",
     "replica/host/attach.py": "a process that is a session, which no vector is",
@@ -47,8 +44,7 @@ WITHOUT: Final[Mapping[str, str]] = {
     "replica/host/principals.py": "who may act on one machine, which a vector's steps say themselves",
     "replica/host/programs.py": "programs of one machine, which no vector starts",
     "replica/mail/__init__.py": "no code",
-    "replica/mail/newly_reading.py": "what people are told, which no vector says",
-    "replica/moving.py": "several transports, of which a vector's world has one",
+    "replica/mcp/": "what agents ask, done by the rooms behind it",
     "replica/quoting.py": "what people are told, which no vector says",
     "replica/records/__init__.py": "no code",
     "replica/records/commits.py": "names alone",
@@ -57,20 +53,31 @@ WITHOUT: Final[Mapping[str, str]] = {
     "replica/records/schema.py": "tables alone",
     "replica/records/subjects.py": "what people are told, which no vector says",
     "replica/records/transports.py": "several transports, of which a vector's world has one",
+    "replica/service/": "a process of one machine",
     "replica/shared/__init__.py": "no code",
     "replica/shared/docs/__init__.py": "no code",
     "replica/shared/memory/__init__.py": "no code",
     "replica/team/__init__.py": "no code",
     "replica/team/transport.py": "several transports, of which a vector's world has one",
+    "replica/web/": "what a person reads and clicks",
 }
-"""The files in which no fault is planted, and why; a folder stands for all in it."""
+"""The files in which no fault is planted, and why; a folder stands for all in it in which there is none."""
 
 WHOLE: Final = ("core", "crypto", "replica")
 """The packages of which every other file has a fault."""
 
+ROOMS: Final = (
+    "transports",
+    "transports/git",
+    "transports/relay",
+    "transports/relay/client",
+    "transports/relay/server",
+)
+"""The folders of transports, each of which has faults in several of its files."""
+
 
 def test_something_catches_each_fault() -> None:
-    away = [fault.name for fault in FAULTS if not fault.caught_by and fault.seed is None]
+    away = [each.name for each in FAULTS if not each.caught_by and each.seed is None and each.test is None]
     assert not away, "nothing is recorded; run make mutants, and write the vector that is missing"
 
 
@@ -92,6 +99,26 @@ def test_a_fault_breaks_a_promise_of_its_simulated_team(fault: Fault) -> None:
     assert first_seed(fault, [fault.seed]) == fault.seed
 
 
+@pytest.mark.parametrize(
+    "fault", [each for each in FAULTS if each.test is not None], ids=lambda fault: fault.name
+)
+def test_a_fault_fails_its_test(fault: Fault) -> None:
+    assert not fault.caught_by, "vectors catch it as well; run make mutants"
+    assert fault.seed is None
+    assert fault.test is not None
+    assert first_test(fault, [fault.test]) == fault.test
+
+
+def test_tests_that_are_not_there_are_no_tests_that_pass() -> None:
+    with pytest.raises(CannotRun, match="the tests do not run"):
+        first_test(FAULTS[0], ["tests/transports/test_memory.py::test_nobody_wrote_this"])
+
+
+def test_a_test_that_a_fault_does_not_touch_passes() -> None:
+    fault = next(each for each in FAULTS if each.file == "transports/git/turns.py")
+    assert first_test(fault, ["tests/transports/test_memory.py"]) is None
+
+
 def test_what_catches_faults_passes_without_them() -> None:
     recorded = {each for fault in FAULTS for each in fault.caught_by if each in VECTORS}
     results = run_unplanted(VECTORS[each] for each in sorted(recorded))
@@ -102,9 +129,18 @@ def test_what_catches_faults_passes_without_them() -> None:
 def test_every_file_with_a_rule_has_a_fault(package: str) -> None:
     files = {str(path.relative_to(ROOT)) for path in (ROOT / package).rglob("*.py")}
     named = {name for name in WITHOUT if name.startswith(f"{package}/")}
+    having = {fault.file for fault in FAULTS if fault.file.startswith(f"{package}/")}
+    assert having & named == set()
     without = {file for file in files if any(_is_in(file, name) for name in named)}
-    assert {fault.file for fault in FAULTS if fault.file.startswith(f"{package}/")} == files - without
+    assert having == (files - without) | (having & without)
     assert [name for name in named if not any(_is_in(file, name) for file in files)] == []
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_kind_of_transport_has_faults(room: str) -> None:
+    assert len({fault.file for fault in FAULTS if fault.file.rpartition("/")[0] == room}) >= (
+        1 if room == "transports/relay" else 3
+    )
 
 
 def _is_in(file: str, name: str) -> bool:

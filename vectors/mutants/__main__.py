@@ -1,7 +1,8 @@
 """`make mutants`: run the kit on every fault, and record which of the project's own vectors caught it.
 
-A fault that gets away from those is planted in simulated teams, and the first seed that breaks a promise is recorded.
-One that gets away from both is run on the public vectors, where DMP_PUBLIC_VECTORS names them, to tell which
+A fault that gets away from those is planted in simulated teams, and the first seed that breaks a promise is recorded;
+one that gets away from these too, or that is in a transport, in the tests, of which the first that fails is recorded.
+One that gets away from all is run on the public vectors, where DMP_PUBLIC_VECTORS names them, to tell which
 vector is missing here; what is recorded must be at hand wherever the project is. Exits with 1 where one got away.
 """
 
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from vectors.adapter.run import CLASSES, FEDERATION
-from vectors.mutants.catching import CAUGHT, SEEDS, first_seed, run
+from vectors.mutants.catching import CAUGHT, SEEDS, first_seed, first_test, run
 from vectors.mutants.fault import Fault, StaleError, read_faults, write_faults
 from vectors.runner.files import OWN, read_vectors
 from vectors.runner.running import CannotRun
@@ -28,6 +29,9 @@ RECORDED: Final = 2
 
 SIMULATED: Final = ("crypto/", "replica/")
 """Where faults lie that simulated teams may catch."""
+
+TESTED: Final = ("transports/", "replica/")
+"""Where faults lie that tests may catch, in the folder of `tests` with the same name."""
 
 
 def main(names: Sequence[str]) -> int:
@@ -48,15 +52,23 @@ def main(names: Sequence[str]) -> int:
 
 def _told(fault: Fault) -> str:
     """What catches a fault; empty where it gets away."""
-    return " ".join(fault.caught_by) or ("" if fault.seed is None else f"seed {fault.seed}")
+    return (
+        " ".join(fault.caught_by) or ("" if fault.seed is None else f"seed {fault.seed}") or fault.test or ""
+    )
 
 
 def _judged(fault: Fault) -> tuple[Fault, str | None]:
     """Return a fault with what catches it now, and the public vector that would where nothing of our own does."""
-    own = sorted(read_vectors(*OWN), key=lambda vector: _later(fault, vector))
-    caught = replace(fault, caught_by=tuple(islice(_catching(fault, own), RECORDED)), seed=None)
-    if not caught.caught_by and fault.file.startswith(SIMULATED):
+    if fault.test is not None and first_test(fault, [fault.test]) is not None:
+        return fault, None
+    caught = replace(fault, caught_by=(), seed=None, test=None)
+    if not fault.file.startswith("transports/"):
+        own = sorted(read_vectors(*OWN), key=lambda vector: _later(fault, vector))
+        caught = replace(caught, caught_by=tuple(islice(_catching(fault, own), RECORDED)))
+    if not _told(caught) and fault.file.startswith(SIMULATED):
         caught = replace(caught, seed=first_seed(fault, range(SEEDS)))
+    if not _told(caught) and fault.file.startswith(TESTED):
+        caught = replace(caught, test=first_test(fault, [f"tests/{fault.file.partition('/')[0]}"]))
     public = os.environ.get(PUBLIC_VECTORS)
     if _told(caught) or not public:
         return caught, None

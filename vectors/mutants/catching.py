@@ -1,4 +1,4 @@
-"""Runs vectors on the host with a fault planted, each in the runner's own way (section 12.4.9), and simulated teams."""
+"""Runs vectors on the host with a fault planted, each in the runner's own way (section 12.4.9), and teams and tests."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -21,7 +21,11 @@ SEEDS: Final = 300
 SEED_SECONDS: Final = 60.0
 """The time a team has, which takes less than one; a fault may make it go on for ever."""
 
+TEST_SECONDS: Final = 600.0
+"""The time tests have: one that is known to fail takes a second or two, a whole folder minutes."""
+
 _SIMULATION: Final = "tests.simulation.served"
+_TESTS: Final = "tests.served"
 
 
 def run(fault: Fault, vectors: Iterable[Vector]) -> Iterator[Result]:
@@ -67,3 +71,20 @@ def _breaks(simulation: Planted, seed: int) -> bool:
     except AdapterFault:
         return True
     return answer != {"broken": None}
+
+
+def first_test(fault: Fault, tests: Iterable[str]) -> str | None:
+    """The id of the first test that fails by a fault, of those that ids, files and folders name; None where none does.
+
+    Raises StaleError where the fault no longer fits, and CannotRun where the tests do not start with it.
+    """
+    fault.plant((ROOT / fault.file).read_text("utf-8"))
+    with Planted(fault, _TESTS) as running:
+        try:
+            answer = running.ask({"tests": list(tests)}, TEST_SECONDS)
+        except AdapterFault as error:
+            raise CannotRun(f"with the fault {fault.name}, the tests do not end: {error}") from None
+    if not isinstance(answer, dict) or answer.get("wrong") is not None:
+        raise CannotRun(f"with the fault {fault.name}, the tests do not run: {answer}")
+    failed = answer["failed"]
+    return failed if isinstance(failed, str) else None

@@ -20,7 +20,7 @@ class Fault:
 
     `file` is its path from the project's root; `says` is a sentence of what the host then does; `old` occurs once
     in the file and becomes `new`; `caught_by` are ids of the project's own vectors that fail by it. Where there are
-    none, `seed` is that of a simulated team that breaks a promise by it.
+    none, `seed` is that of a simulated team that breaks a promise by it, or `test` the id of a test that fails by it.
     """
 
     name: str
@@ -30,6 +30,7 @@ class Fault:
     new: str
     caught_by: tuple[str, ...]
     seed: int | None = None
+    test: str | None = None
 
     @property
     def home(self) -> Path:
@@ -79,4 +80,5 @@ def _raw(fault: Fault) -> dict[str, object]:
         "new": fault.new,
         "caught_by": list(fault.caught_by),
     }
-    return found if fault.seed is None else {**found, "seed": fault.seed}
+    found |= {} if fault.seed is None else {"seed": fault.seed}
+    return found if fault.test is None else {**found, "test": fault.test}

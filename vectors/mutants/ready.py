@@ -1,4 +1,4 @@
-"""What planted hosts and simulated teams import that is not the project's, for processes that are forked with it.
+"""What planted hosts, teams and tests import that is not the project's, for processes that are forked with it.
 
 To start an interpreter and to read all this takes far longer than a vector does. What is not named here is imported
 by each process for itself.
@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import Final
 
 MODULES: Final = (
+    "_pytest.junitxml",
+    "_pytest.unittest",
     "aiohttp",
     "csv",
     "cryptography.hazmat.backends.openssl.backend",
@@ -20,13 +22,16 @@ MODULES: Final = (
     "difflib",
     "encodings.utf_16_le",
     "git",
+    "hypothesis",
     "importlib.metadata",
     "nacl.bindings",
+    "pdb",
     "pyhpke",
     "pytest",
     "rfc8785",
     "sqlite3",
     "tenacity",
+    "tomllib",
     "unittest.mock",
     "uuid",
     "zipfile",

@@ -373,6 +373,7 @@ def test_hooks_and_programs_in_the_person_s_configuration_do_not_run(
     config(tmp_path, monkeypatch, f"[core]\nhooksPath = {hooks}\nfsmonitor = touch {ran}\n[gc]\nauto = 1\n")
     near.refresh()
     near.publish(ADA, Chain(ADA).lines(1), acks=b"acks")
+    far.put(BOB, *Chain(BOB).lines(1))
     near.refresh()
     # The remote is a repository of this person too, and may run what is configured for it.
     lines = ran.read_text().splitlines() if ran.exists() else []

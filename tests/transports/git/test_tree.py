@@ -21,8 +21,9 @@ def test_a_tree_is_read_and_written_in_git_s_order(tmp_path: Path) -> None:
     far = GitFarSide(tmp_path)
     blob = far.blob(b"x")
     folder = far.tree({"x": ("100644", blob)})
-    names = ["a", "a.b", "a0", "A", "é", "with space", "z"]
+    names = ["a", "a.b", "a0", "A", "b.c", "é", "with space", "z"]
     listing = "".join(f"100644 blob {blob}\t{name}\n" for name in names) + f"040000 tree {folder}\ta-\n"
+    listing += f"040000 tree {folder}\tb\n"  # after b.c, since a folder counts as b/
     listing += f"040000 tree {folder}\tab\n120000 blob {blob}\tlink\n"
     oid = far.git("mktree", stdin=listing.encode()).decode().strip()
     data = far.git("cat-file", "tree", oid)
