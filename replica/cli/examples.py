@@ -28,6 +28,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "dmp reply": 'dmp reply <id> "Go ahead." --choice yes',
     "dmp sync": "dmp sync --watch",
     "dmp log": "dmp log --since 7d",
+    "dmp doctor": "dmp doctor",
     "dmp backup": "dmp backup ada.backup",
     "dmp restore": "dmp restore ada.backup --dir restored",
     "dmp serve": "dmp serve --listen 127.0.0.1:7440",

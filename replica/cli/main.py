@@ -50,6 +50,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "backup": "replica.cli.backup:backup",
     "restore": "replica.cli.backup:restore",
     "log": "replica.cli.log:log",
+    "doctor": "replica.cli.doctor:doctor",
     "audit": "replica.cli.audit:audit",
     "op": "replica.cli.op:op",
     "relay": "replica.cli.relay:relay",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from replica.service.lock import Holder, holder
-from tests.e2e.people import PATIENCE, Person, Running
+from tests.e2e.people import PATIENCE, Person, Running, Town
 
 SERVE = ("serve", "--listen", "127.0.0.1:0", "--json")
 SECRET = "the-walrus-sings-at-noon"
@@ -99,7 +99,7 @@ def test_one_service_runs_in_a_directory_and_commands_work_while_it_does_and_aft
     assert bob.bodies() == ["before"]
 
 
-def test_a_service_begins_without_a_team_and_syncs_once_there_is_one(town: Any) -> None:
+def test_a_service_begins_without_a_team_and_syncs_once_there_is_one(town: Town) -> None:
     ada = town.person("ada")
     with ada.running(*SERVE, "--interval", "1") as running:
         started(running)
@@ -131,3 +131,18 @@ def test_a_setting_that_is_wrong_keeps_the_service_from_starting_and_is_named(bo
     assert other.code == 1
     assert "is in use; give another one with --listen" in other.err
     assert not (bob.root.parent / "ada" / "serve.lock").exists()
+
+
+def test_the_doctor_asks_transports_while_no_service_runs_and_believes_the_service_while_one_does(
+    orchard: Town, bob: Person
+) -> None:
+    well = bob.json("doctor")
+    assert well["verdict"] == "ok"
+    assert f"transport {orchard.repository}" in {each["check"] for each in well["checks"]}
+    orchard.repository.rename(orchard.folder / "away.git")
+    (failed,) = (each for each in bob.json("doctor", code=1)["checks"] if each["verdict"] != "ok")
+    assert (failed["check"], failed["verdict"]) == (f"transport {orchard.repository}", "failure")
+    (orchard.folder / "away.git").rename(orchard.repository)
+    with bob.running(*SERVE) as running:
+        started(running)
+        wait_for(lambda: "a sync reached it" in bob.dmp("doctor"))
