@@ -35,6 +35,10 @@ IDLE_MS: Final = 10 * MINUTE_MS
 EXPIRE_OPS: Final = 500
 
 MIB: Final = 1024**2
+QUEUED_BYTES: Final = 32 * MIB
+QUEUED_TEAM_BYTES: Final = 8 * MIB
+"""Requests that wait for the disk before no frame of any client is taken, and those of a team before none of its is."""
+
 MEASURED_MS: Final = 10_000
 """How often it is looked at, where there is no room, whether there is some by now."""
 
@@ -72,8 +76,8 @@ class Publication:
 
     session: Session
     request: RequestId
-    ops: Sequence[Carried]
     size: int
+    ops: Sequence[Carried]
     known: Mapping[int, str] = field(default_factory=dict)
     found: Examined | None = None
     error: PublicationError | None = None
@@ -85,6 +89,7 @@ class Acknowledgement:
 
     session: Session
     request: RequestId
+    size: int
     through: Mapping[str, int]
 
 
@@ -161,6 +166,8 @@ class Relay:
         self.has_work: Callable[[], None] = lambda: None
         """Called when something waits for `take`."""
         self._queue: deque[Publication | Acknowledgement] = deque()
+        self._queued_bytes = 0
+        self._held_back: set[Session] = set()
         self._later: list[Change] = []
         self.used = store.used()
         """The bytes that all ops take, or took before some were pruned."""
@@ -244,6 +251,7 @@ class Relay:
         """A connection ended."""
         team = session.team
         self.sessions.discard(session)
+        self._held_back.discard(session)
         team.others.discard(session)
         if team.sessions.get(session.replica) is session:
             del team.sessions[session.replica]
@@ -266,14 +274,40 @@ class Relay:
     # Requests that are written
 
     def publish(self, session: Session, request: RequestId, ops: Sequence[Carried], size: int) -> None:
-        """Queue a publication."""
-        self._queue.append(Publication(session, request, ops, size))
+        """Queue a publication, whose frame has so many bytes."""
+        self._enqueue(Publication(session, request, size, ops))
+
+    def acknowledge(
+        self, session: Session, request: RequestId, through: Mapping[str, int], size: int
+    ) -> None:
+        """Queue acknowledgements, whose frame has so many bytes."""
+        self._enqueue(Acknowledgement(session, request, size, through))
+
+    def holds_back(self, session: Session) -> bool:
+        """Whether a client's next frame is to be taken later, since too much waits; it is woken when less does."""
+        if self._queued_bytes < QUEUED_BYTES and session.team.waiting_bytes < QUEUED_TEAM_BYTES:
+            return False
+        self._held_back.add(session)
+        return True
+
+    def _enqueue(self, each: Publication | Acknowledgement) -> None:
+        self._count(each, 1)
+        self._queue.append(each)
         self.has_work()
 
-    def acknowledge(self, session: Session, request: RequestId, through: Mapping[str, int]) -> None:
-        """Queue acknowledgements."""
-        self._queue.append(Acknowledgement(session, request, through))
-        self.has_work()
+    def _count(self, each: Publication | Acknowledgement, sign: int) -> None:
+        """Count a request among those that wait for the disk, or no more."""
+        size = sign * each.size
+        each.session.waiting += sign
+        each.session.waiting_bytes += size
+        each.session.team.waiting_bytes += size
+        self._queued_bytes += size
+
+    def _release(self) -> None:
+        """Let those go on who were held back."""
+        held, self._held_back = self._held_back, set()
+        for session in held:
+            session.woken()
 
     def work(self) -> None:
         """Verify, write and tell everything that waits."""
@@ -316,6 +350,7 @@ class Relay:
     def finish(self, batch: Batch) -> None:
         """Take in what was written, answer those who asked for it, and hint at it to the others."""
         for acknowledgement in batch.acknowledgements:
+            self._count(acknowledgement, -1)
             acknowledgement.session.answer(frames.Acknowledged(acknowledgement.request))
         news: dict[str, list[Publication]] = {}
         for each in batch.publications:
@@ -324,11 +359,13 @@ class Relay:
                 news.setdefault(each.session.team.id, []).append(each)
         for publications in news.values():
             self._pass_on(publications[0].session.team, publications)
+        self._release()
 
     def fail(self, batch: Batch) -> None:
         """Tell those who asked that nothing of a batch was written."""
         text = "the relay could not write to its disk; nothing was stored, try again later"
         for acknowledgement in batch.acknowledgements:
+            self._count(acknowledgement, -1)
             acknowledgement.session.answer(frames.Error(acknowledgement.request, Why.FAILED.reason(text)))
         for each in batch.publications:
             each.found, each.error = None, PublicationError(Why.FAILED, text)
@@ -337,12 +374,12 @@ class Relay:
             stored = self.store.load(team)
             if stored is not None and team in self.teams:
                 self.teams[team].acks = {reader: dict(each) for reader, each in stored.acks.items()}
+        self._release()
 
     def _settle(self, each: Publication) -> None:
         """Take in one publication, and answer it."""
         session, found = each.session, each.found
-        session.waiting -= 1
-        session.waiting_bytes -= each.size
+        self._count(each, -1)
         lane = session.team.lanes.get(session.replica)
         session.team.busy.discard(session.replica)
         if found is None:

@@ -77,6 +77,11 @@ class Session:
         return self.state is State.JUDGED or (self.state is not State.ENDED and (full or self.outbox.full))
 
     @property
+    def must_wait(self) -> bool:
+        """Whether a frame of this client's is to be taken later: `woken` is called when it may be otherwise."""
+        return self.state is State.READY and self.relay.holds_back(self)
+
+    @property
     def is_member(self) -> bool:
         """Whether its replica is admitted, or will be by its key op."""
         return self.expected or self.team.is_member(self.replica)
@@ -158,7 +163,7 @@ class Session:
                 if not self.is_member:
                     self._refuse(id_, Why.PENDING, "only members acknowledge")
                 else:
-                    self.relay.acknowledge(self, id_, through)
+                    self.relay.acknowledge(self, id_, through, len(text))
             case _:
                 pass  # of a later version, or not for a relay
 
@@ -258,8 +263,6 @@ class Session:
                 f"try again in {-(-wait_ms // 1000)} s",
             )
             return
-        self.waiting += 1
-        self.waiting_bytes += size
         self.relay.publish(self, request, ops, size)
 
     def _may_be_history(self, lane: Lane | None) -> bool:

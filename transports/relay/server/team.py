@@ -94,6 +94,8 @@ class Team:
     """The bytes that its ops take, or took before some were pruned."""
     free_at: float = 0.0
     """When the time is over that its last heavy requests have used up."""
+    waiting_bytes: int = 0
+    """The bytes of its requests that wait for the disk."""
     presence_due: bool = False
     left_ms: int = 0
     """When the last connection ended."""

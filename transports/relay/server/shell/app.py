@@ -256,6 +256,9 @@ class Shell:
         sending.add_done_callback(self._open.discard)
         try:
             async for message in ws:
+                while session.must_wait:
+                    speaker.room.clear()
+                    await speaker.room.wait()
                 began = perf_counter()
                 if message.type is WSMsgType.TEXT:
                     session.receive(message.data)

@@ -20,7 +20,7 @@ from transports.relay.server.shell.metrics import Metrics
 SLICE_SECONDS: Final = 0.003
 """How long one goes on verifying before the sockets have a turn."""
 
-GATHER_SECONDS: Final = 0.005
+GATHER_SECONDS: Final = 0.01
 """How long the next batch gathers while the one before it is written. Whoever publishes alone does not wait."""
 
 _log = structlog.get_logger()
