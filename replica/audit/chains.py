@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from crypto.chain import is_signed
 from crypto.judge import Rules, SignatureMemory
 from crypto.keys import KeyBody
 from crypto.lane import History
+from crypto.op import Unverified
 from crypto.walk import Lane, Outcome, walk
 from replica.audit.progress import Progress
 from replica.audit.scratch import Scratch
@@ -13,6 +15,18 @@ from replica.audit.source import Source
 from replica.audit.tally import Tally
 
 _REMEMBERED_SIGNATURES = 10_000
+
+
+class EverySignature(SignatureMemory):
+    """Remembers also the signatures that hold, for whoever reads the same chains again and again."""
+
+    def holds(self, read: Unverified, key: bytes) -> bool:
+        """Whether an entry is signed under this key."""
+        holds = self.recall(read, key)
+        if holds is None:
+            holds = is_signed(read, key)
+            self.keep(read, key, holds)
+        return holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +40,8 @@ class Walked:
 class Chains:
     """The chains of one source. An op whose clock is past `horizon_ms` waits for it.
 
-    With `keep_marks` every op that is accepted is kept as it is drawn.
+    With `keep_marks` every op that is accepted is kept as it is drawn. `memory` remembers signatures from one reading
+    of a source to the next.
     """
 
     def __init__(
@@ -37,12 +52,14 @@ class Chains:
         progress: Progress,
         *,
         keep_marks: bool = False,
+        memory: SignatureMemory | None = None,
     ) -> None:
         self._source = source
         self._side = scratch.side
         self.horizon_ms = horizon_ms
         self._progress = progress
         self._keep_marks = keep_marks
+        self._memory = memory
         self._seen: set[str] = set()
         self._nothing_before = History()
 
@@ -66,7 +83,7 @@ class Chains:
             None,
             Rules(key, self.horizon_ms, cut),
             self._nothing_before,
-            SignatureMemory(_REMEMBERED_SIGNATURES),
+            SignatureMemory(_REMEMBERED_SIGNATURES) if self._memory is None else self._memory,
             gap_tries=None,
         )
         cut_seq = None if cut is None else cut[0]

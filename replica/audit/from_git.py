@@ -17,19 +17,19 @@ class TransportSource:
     def __init__(self, transport: Transport, shown: str) -> None:
         self.shown = shown
         self.record = Record()
-        self._transport = transport
+        self.transport = transport
         self._report = PullReport()
 
     def survey(self) -> Iterator[Line]:
-        with _readable():
-            self._transport.refresh()
-            pull = self._transport.pull({}, budget=None)
+        with readable():
+            self.transport.refresh()
+            pull = self.transport.pull({}, budget=None)
             self._report = pull.report
             yield from pull
 
     def lane(self, replica: str) -> Iterator[bytes]:
-        with _readable():
-            for line in self._transport.lane(replica):
+        with readable():
+            for line in self.transport.lane(replica):
                 yield line.raw
 
     def ahead(self, replica: str) -> Iterator[bytes]:  # noqa: ARG002 - a far side has none
@@ -44,7 +44,7 @@ def open_branch(address: str, branch: str) -> Iterator[TransportSource]:
     """Open a branch of a remote that a person typed, with a clone that is gone afterwards. Raises SourceError."""
     try:
         remote = parse_remote(address, Source.TYPED)
-        with tempfile.TemporaryDirectory(prefix="dmp-audit-") as folder, _readable():
+        with tempfile.TemporaryDirectory(prefix="dmp-audit-") as folder, readable():
             transport = GitTransport(remote, Path(folder), branch)
             try:
                 yield TransportSource(transport, f"branch {branch} of {remote.shown}")
@@ -55,8 +55,11 @@ def open_branch(address: str, branch: str) -> Iterator[TransportSource]:
 
 
 @contextmanager
-def _readable() -> Iterator[None]:
+def readable() -> Iterator[None]:
+    """Make what keeps a transport from being read a SourceError."""
     try:
         yield
     except TransportError as error:
         raise SourceError(error.message, error.hint) from error
+    except RemoteError as error:
+        raise SourceError(str(error)) from error

@@ -8,6 +8,7 @@ from typing import Final
 from replica.audit.from_file import open_file, spooled
 from replica.audit.from_git import open_branch
 from replica.audit.from_store import open_store
+from replica.audit.from_transport import is_address, open_address
 from replica.audit.scratch import Scratch
 from replica.audit.source import Source
 from replica.home.directory import Directory
@@ -16,7 +17,7 @@ STORE: Final = "store"
 
 
 def open_source(text: str, root: Path, branch: str, scratch: Scratch) -> AbstractContextManager[Source]:
-    """Open the source that `text` names: `store`, `git:<remote>`, `-`, or the path of a file.
+    """Open the source that `text` names: `store`, `git:<remote>`, the address of a transport, `-`, or a file's path.
 
     `root` is the replica directory whose store `store` means, `branch` the branch of a remote. Entering the
     result raises SourceError where the source cannot be opened.
@@ -24,8 +25,10 @@ def open_source(text: str, root: Path, branch: str, scratch: Scratch) -> Abstrac
     if text == STORE:
         return open_store(Directory(root).database)
     if text.startswith("git:"):
-        is_address = text.startswith("git://")
-        return open_branch(text if is_address else text.removeprefix("git:"), branch)
+        address = text if text.startswith("git://") else text.removeprefix("git:")
+        return open_branch(address, branch)
+    if is_address(text):
+        return open_address(text, branch, root)
     if text == "-":
         return spooled(sys.stdin.buffer, "standard input", scratch)
     return open_file(Path(text), scratch)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from crypto.clock import MAX_CLOCK_LEAD_MS
+from crypto.judge import SignatureMemory
 from crypto.keys import KeyBody
 from replica.audit.chains import Chains, Walked
 from replica.audit.evidence import Evidence, evidence_at
@@ -124,19 +125,22 @@ def read_source(
     team: str | None = None,
     progress: Progress | None = None,
     keep_marks: bool = False,
+    memory: SignatureMemory | None = None,
 ) -> Reading:
     """Read a source: every line once, and the chains of all who are or were in its team.
 
     `team` chooses among several teams, by id, the beginning of one, or name. `now_ms` is what clocks are judged by.
-    With `keep_marks` each walk keeps its ops as they are drawn. Raises SourceError where the source cannot be read,
-    or it is not clear which team is meant.
+    With `keep_marks` each walk keeps its ops as they are drawn; `memory` is of earlier readings. Raises SourceError
+    where the source cannot be read, or it is not clear which team is meant.
     """
     progress = progress or Silent()
     survey = Survey(source, scratch, progress)
     if not survey.lanes:
         raise SourceError(f"there are no ops in {source.shown}")
     progress.begin("verifying", sum(survey.lanes.values()))
-    chains = Chains(source, scratch, now_ms + MAX_CLOCK_LEAD_MS, progress, keep_marks=keep_marks)
+    chains = Chains(
+        source, scratch, now_ms + MAX_CLOCK_LEAD_MS, progress, keep_marks=keep_marks, memory=memory
+    )
     founding = choose_founding(survey, chains, wanted=team, followed=source.record.founding)
     roster = None if founding is None else read_team(founding, survey, chains, source)
     return Reading(source, survey, chains, roster, now_ms)

@@ -32,9 +32,25 @@ _NAMED: Final = 12
     metavar="FILE",
     help="Write a report there too: one page that stands by itself, with the chains drawn over time.",
 )
+@click.option("--watch", is_flag=True, help="Follow a branch, a folder or a relay until interrupted.")
+@click.option(
+    "--interval",
+    type=click.FloatRange(1, 3600),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="With --watch: the longest time between two looks.",
+)
 @click.pass_context
 def audit(
-    context: click.Context, replica: str | None, team: str | None, source: str, branch: str, html: Path | None
+    context: click.Context,
+    replica: str | None,
+    team: str | None,
+    source: str,
+    branch: str,
+    html: Path | None,
+    watch: bool,
+    interval: float,
 ) -> int:
     """Verify what a team has signed.
 
@@ -46,6 +62,12 @@ def audit(
     assert cli is not None
     if context.invoked_subcommand is not None:
         return 0
+    if watch:
+        if replica is not None or html is not None:
+            raise click.UsageError("--watch follows every replica, and writes no report")
+        from replica.cli.audit_watch import follow
+
+        return follow(cli, source, branch, team, interval, lambda report: _show(cli.screen, report))
     drawing = None if html is None else Drawing()
     with reading_of(cli, source, branch, team, keep_marks=drawing is not None) as reading:
         report = report_on(reading, replica, drawing)

@@ -31,7 +31,8 @@ _OPTIONS: Final = (
         "source",
         metavar="SOURCE",
         default=STORE,
-        help="What to read: `store` (that of --dir; the default), `git:REMOTE`, a JSON Lines file, or `-`.",
+        help="What to read: `store` (that of --dir; the default), `git:REMOTE`, another transport (`dir:PATH`, "
+        "`wss://…`), a JSON Lines file, or `-`.",
     ),
 )
 
