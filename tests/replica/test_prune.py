@@ -156,6 +156,18 @@ def test_a_silent_member_that_holds_it_up_is_told_of(made: World) -> None:
     assert not any(each.startswith("transport:bloat") for each in ada.problems())
 
 
+def test_a_branch_of_more_than_a_gigabyte_is_told_of_until_it_is_smaller(
+    made: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (ada,) = over_git(made, "ada")
+    for size, told in ((2**30, False), (3 * 2**29, True), (2**30, False)):
+        monkeypatch.setattr(ada.transport, "stored_bytes", lambda size=size: size)
+        later(1, ada)
+        ada.sync()
+        assert ("transport:bloat:branch" in ada.problems()) is told
+        assert not told or ada.problems()["transport:bloat:branch"] == "the branch takes 1.5 GiB"
+
+
 def test_a_push_by_somebody_else_in_between_costs_nothing(made: World) -> None:
     ada, bob = over_git(made, "ada", "bob")
     ada.send("human:bob", "Ripe?")

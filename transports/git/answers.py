@@ -29,6 +29,8 @@ def _trouble(meaning: str, hint: str, *signs: str) -> Trouble:
     return Trouble(meaning, hint, re.compile("|".join(signs), re.IGNORECASE | re.MULTILINE))
 
 
+_MEMORY: Final = ("out of memory", "cannot allocate memory", "mmap failed")
+
 TROUBLES: Final = (
     _trouble(
         "the ssh host is not known, or shows another key than it did",
@@ -93,6 +95,12 @@ TROUBLES: Final = (
         "brought more than",
     ),
     _trouble(
+        "unpacking the branch takes more memory than git is given",
+        "somebody pushed what swells without end, so set the branch back to before that, or use another one: each "
+        "machine publishes again what it finds missing of its own",
+        *_MEMORY,
+    ),
+    _trouble(
         "the host does not answer, or too slowly",
         "check the network; what is to be published waits here",
         *("connection refused", "timed out", "connection reset", "network is unreachable"),
@@ -151,6 +159,8 @@ def branch_is_missing(said: str) -> bool:
 def speaks_of_damage(said: str) -> bool:
     """Whether a command may have failed because of the clone and not because of the remote."""
     here = "\n".join(line for line in said.splitlines() if not line.startswith("remote:"))
+    if re.search("|".join(_MEMORY), here, re.IGNORECASE):
+        return False  # whatever else follows from that
     return _DAMAGED.search(here) is not None
 
 

@@ -32,6 +32,11 @@ class Limits:
     fetch_bytes: int = 2 * 1024 * 1024 * 1024
     """What one fetch may bring. A branch is worth a warning from one gigabyte on (federation wire 6.12)."""
 
+    memory_bytes: int = 1024 * 1024 * 1024
+    """What one git process that fetches or pushes may hold in memory, where the system can bound that (Linux); one on
+    local objects twice as much. A pack of a few hundred bytes may hold an object of terabytes, and git takes as much
+    memory for one that is made of another."""
+
     folder_bytes: int = 16 * 1024 * 1024
     """The tree object of `fed`, and of the branch's root: some 200,000 entries."""
 

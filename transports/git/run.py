@@ -2,14 +2,16 @@
 
 Every command names its repository itself and has no terminal, no hooks, no fsmonitor and no background
 work. It runs in a session of its own, so that all it started dies with it, when its time is over or this
-process is interrupted. Commands on local objects read no configuration but the clone's own; those that
-reach the network read the person's, which holds the credentials, and may speak only the protocols of the
-remote.
+process is interrupted, and all of these have a bound on their memory. Commands on local objects read no
+configuration but the clone's own; those that reach the network read the person's, which holds the
+credentials, and may speak only the protocols of the remote.
 """
 
 import os
+import resource
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -112,13 +114,16 @@ class Runner:
         overrides = [part for name, value in _OVERRIDES.items() for part in ("-c", f"{name}={value}")]
         command = ["git", f"--git-dir={self._repository}", *overrides, *arguments]
         try:
-            return self._git.execute(
+            process = self._git.execute(
                 command,
                 istream=subprocess.PIPE if with_input else None,
                 as_process=True,
                 env=env,
                 start_new_session=True,
             )
+            # What could be unpacked once can be read again: that takes what unpacking took, and what git keeps besides.
+            _bound_memory(process, self._limits.memory_bytes * (1 if env is not self._local_env else 2))
+            return process
         except GitCommandNotFound:
             raise Unreachable(
                 "git was not found", "install git 2.34 or newer and make sure it is in PATH"
@@ -147,6 +152,20 @@ class Runner:
             raise BoundsError("did not finish in time")
         if size > self._limits.fetch_bytes:
             raise BoundsError(f"brought more than {self._limits.fetch_bytes} bytes")
+
+
+def _bound_memory(process: "Git.AutoInterrupt", size: int) -> None:
+    """Let a command, and what it starts from now on, hold so many bytes, files that it only reads left out.
+
+    Set from outside, since nothing may be done between fork and exec in a process with threads. A fetch starts what
+    unpacks only after the far side has answered.
+    """
+    if sys.platform != "linux" or process.proc is None:
+        return
+    with suppress(ProcessLookupError, PermissionError, ValueError):
+        _, most = resource.prlimit(process.proc.pid, resource.RLIMIT_DATA)
+        own = size if most == resource.RLIM_INFINITY else min(size, most)
+        resource.prlimit(process.proc.pid, resource.RLIMIT_DATA, (own, most))
 
 
 def kill(process: "Git.AutoInterrupt") -> None:

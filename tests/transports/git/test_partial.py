@@ -4,6 +4,7 @@ import hashlib
 import shutil
 import struct
 import subprocess
+import sys
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -12,9 +13,9 @@ import pytest
 
 from tests.transports.contract import read
 from tests.transports.git.repo import FILE, TREE, GitFarSide
-from tests.transports.ops import ADA, BOB, Chain
+from tests.transports.ops import ADA, BOB, CAL, Chain
 from transports.base import Unreachable
-from transports.git import GitTransport
+from transports.git import GitTransport, Limits
 from transports.remotes import Source, parse_remote
 
 MIB = 1024 * 1024
@@ -126,4 +127,31 @@ def test_t3_a_segment_that_swells_a_millionfold_is_passed_over_and_the_rest_arri
     assert (skipped.replica, skipped.reason) == (ADA, f"is a blob of {64 * MIB} bytes")
     packs = (far.folder / "near-1/clone.git/objects/pack").glob("*.pack")
     assert sum(path.stat().st_size for path in packs) < 10_000
+    near.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the memory of a process")
+def test_t3_what_swells_beyond_all_memory_is_told_and_nothing_is_lost_when_it_is_gone(tmp_path: Path) -> None:
+    far = GitFarSide(tmp_path, limits=Limits(memory_bytes=64 * MIB))
+    far.put(BOB, *(lines := Chain(BOB).lines(2)))
+    near = far.open()
+    near.refresh()
+    near.publish(ADA, mine := Chain(ADA).lines(2))
+    before = far.tip()
+    piece, bomb = delta_bomb(far, 256 * MIB)
+    lane = far.tree({"000000000001.jsonl": (FILE, bomb), "notes": (FILE, piece)})
+    far.write(far.entries_at("fed") | {CAL: (TREE, lane)})
+    for _ in range(2):
+        with pytest.raises(Unreachable, match="Out of memory") as error:
+            near.refresh()
+        assert "set the branch back to before that" in error.value.hint
+        assert read(near) == {ADA: mine, BOB: lines}
+    with pytest.raises(Unreachable, match="Out of memory"):
+        far.open().refresh()
+    far.git("update-ref", f"refs/heads/{far.branch}", before)
+    near.refresh()
+    near.publish(ADA, more := Chain(ADA).lines(3)[2:])
+    assert read(near) == {ADA: mine + more, BOB: lines}
+    packs = (tmp_path / "near-1/clone.git/objects/pack").iterdir()
+    assert sum(path.stat().st_size for path in packs) < 100_000
     near.close()
