@@ -29,7 +29,8 @@ export function fault(element, error) {
   }
   if (!(error instanceof Error) || error instanceof TypeError) console.error(error);
   const said = plain(error.message || String(error));
-  fill(element, `${said.slice(0, 1).toUpperCase()}${said.slice(1)}${/[.!?]$/.test(said) ? "" : "."}`);
+  const begun = /^[a-z]+[ ,']/.test(said) ? `${said.slice(0, 1).toUpperCase()}${said.slice(1)}` : said;
+  fill(element, /[.!?]$/.test(begun) ? begun : `${begun}.`);
   element.hidden = false;
 }
 
@@ -59,9 +60,8 @@ export async function run(control, place, action, { doing = null } = {}) {
 /* A short word that something was done. */
 export function say(text) {
   const note = el("p", { class: "toast" }, text);
-  const notes = document.getElementById("notes");
-  notes.append(note);
-  setTimeout(() => note.remove(), 6000);
+  document.getElementById("notes").replaceChildren(note);
+  setTimeout(() => note.remove(), 5000);
 }
 
 export const cancel = (close) => button("Cancel", close, { class: "button" });

@@ -44,7 +44,7 @@ export function messageCard(people, entry, { answer, heading = 3 } = {}) {
   if (message.standing !== null && STANDING[message.standing] !== undefined) {
     card.append(el("p", { class: "standing" }, STANDING[message.standing]));
   }
-  if (answer === null) card.append(el("p", { class: "standing open" }, message.blocking ? "Open: somebody waits for an answer." : "Open: no answer yet."));
+  if (answer === null) card.append(el("p", { class: "standing open" }, !message.blocking ? "Open: no answer yet." : people.isMe(message) ? "Open: you wait for an answer." : "Open: somebody waits for an answer."));
   const far = reach(people, entry);
   if (far !== null) card.append(far);
   return card;

@@ -29,6 +29,7 @@ export class QuestionsView {
       return;
     }
     fault(this.problem, null);
+    found = [...found.filter((each) => !this.#isMine(each)), ...found.filter((each) => this.#isMine(each))];
     keep(
       this.list,
       found.map((each) => ({
@@ -55,16 +56,22 @@ export class QuestionsView {
     return true;
   }
 
-  #card({ message, gate }) {
+  /* Whether the reader asked it of others. */
+  #isMine({ message }) {
+    return this.app.people.isMe(message) && !message.to.includes(this.app.people.me);
+  }
+
+  #card(decision) {
+    const { message, gate } = decision;
     const { people } = this.app;
-    const mine = people.isMe(message) && !message.to.includes(people.me);
+    const mine = this.#isMine(decision);
     return el(
       "div",
       { class: gate === null ? "card" : "card gate" },
       gate === null ? null : el("p", { class: "gate-type" }, "Gate: ", pieces(gate)),
       messageCard(people, { message }, { answer: mine ? null : undefined, heading: 2 }),
       mine
-        ? el("p", { class: "standing" }, "You asked this.")
+        ? null
         : answerForm(message, () => { this.refresh(); this.app.stir(); }),
       el("p", { class: "card-foot" }, el("a", { href: `#/threads/${message.thread}` }, "Open the thread")),
     );

@@ -5,6 +5,7 @@ import { button, el, fill, unique } from "./dom.js";
 import { plain, words } from "./text.js";
 
 const MOST = 8;
+const FORMS = "human:bob, task:…, channel:…";
 
 export class Recipients {
   #suggestions;
@@ -20,7 +21,7 @@ export class Recipients {
     this.options = el("ul", { class: "options", role: "listbox", id: listId, "aria-label": "Suggestions", hidden: true });
     this.input = el("input", {
       type: "text", id: this.id, class: "bare", role: "combobox", autocomplete: "off", autocapitalize: "none", spellcheck: "false",
-      "aria-autocomplete": "list", "aria-controls": listId, "aria-expanded": "false", maxlength: 256, placeholder: "human:bob, task:…, channel:…",
+      "aria-autocomplete": "list", "aria-controls": listId, "aria-expanded": "false", maxlength: 256, placeholder: FORMS,
       on: {
         input: () => this.#suggest(),
         focus: () => this.#suggest(),
@@ -62,6 +63,7 @@ export class Recipients {
   }
 
   #draw() {
+    this.input.placeholder = this.chosen.length === 0 ? FORMS : "";
     fill(
       this.chips,
       this.chosen.map((each) => el("span", { class: "chip" }, words(each), button("×", () => this.#drop(each), { class: "chip-off", "aria-label": `Remove ${plain(each)}` }))),

@@ -33,9 +33,7 @@ export class Split {
     this.view = id === null ? null : make();
     fill(this.detail, this.view === null ? el("p", { class: "nothing" }, this.nothing ?? "Choose something in the list.") : this.view.element);
     this.mark();
-    if (this.view !== null) {
-      this.view.refresh().then(() => this.view?.heading?.focus({ preventScroll: true }));
-    }
+    this.view?.refresh();
   }
 
   mark() {

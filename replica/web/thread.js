@@ -84,6 +84,7 @@ export class ThreadView {
     this.#drawReply();
     if (this.fresh) {
       this.fresh = false;
+      this.heading.focus({ preventScroll: true });
       if (made.length > 2) made.at(-1).scrollIntoView({ block: "start" });
     } else if (atEnd && before !== this.list.lastElementChild) {
       this.list.lastElementChild.scrollIntoView({ block: "nearest" });
