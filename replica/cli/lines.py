@@ -32,6 +32,7 @@ LINES: Final[Mapping[str, str]] = {
     "serve": "Run this replica until it is told to stop: it syncs, delivers, keeps time, and "
     "serves programs and browsers.",
     "mcp": "Serve an agent's tools over the Model Context Protocol, on standard input and output.",
+    "service": "See whether a service runs and what it goes by, and let systemd start it.",
     "log": "List what was refused, what came to a halt, and who changed the roster, the newest last.",
     "doctor": "Look at this replica's keys, store, clock, chain, team, transports, disk and settings, and "
     "say what to do.",

@@ -49,6 +49,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "mcp": "replica.cli.mcp:mcp",
     "backup": "replica.cli.backup:backup",
     "restore": "replica.cli.backup:restore",
+    "service": "replica.cli.service:service",
     "log": "replica.cli.log:log",
     "doctor": "replica.cli.doctor:doctor",
     "audit": "replica.cli.audit:audit",
