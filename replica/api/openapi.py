@@ -107,7 +107,7 @@ def _operation(route: Route) -> dict[str, Any]:
 
 def _refusals(route: Route) -> dict[int, str]:
     found: dict[int, str] = {}
-    if route.takes is not None or route.query or "{" in route.path:
+    if route.who is not Who.ANYONE or route.takes is not None:
         found[400] = "Something that was given breaks a rule; `field` names it."
     if route.takes is not None:
         found |= {413: "The body is too long.", 415: "The body is not JSON."}

@@ -6,6 +6,7 @@ from aiohttp import hdrs, web
 
 from core.errors import Code, invalid
 from core.message import ABSENT, Data
+from core.text import shown
 from crypto.canonical import JsonError, decode, parse
 from replica.api import credentials
 from replica.api.credentials import Caller
@@ -19,6 +20,9 @@ from replica.records.tokens import Tier
 async def read(request: web.Request, route: Route) -> "Given":
     """What a request gives. Raises Refusal, DmpError `invalid`."""
     query = {param.name: param.default for param in route.query}
+    for name in request.query:
+        if name not in query:
+            raise invalid(None, f"there is no parameter {shown(name)} here; {_parameters(route)}")
     for param in route.query:
         text = request.query.get(param.name)
         if text is not None:
@@ -29,6 +33,11 @@ async def read(request: web.Request, route: Route) -> "Given":
         await _body(request, route),
         request.headers.get("Idempotency-Key") if route.keyed else None,
     )
+
+
+def _parameters(route: Route) -> str:
+    names = ", ".join(param.name for param in route.query)
+    return f"there are {names}" if names else "there is none"
 
 
 class Given:

@@ -116,6 +116,12 @@ def test_a_refusal_says_what_is_at_fault_and_how_to_fix_it(ada: User) -> None:
     assert "needs a scheme" in got.json["error"]
 
 
+def test_a_parameter_that_is_none_is_refused_with_those_there_are(ada: User) -> None:
+    got = ada.get("/api/mailbox?stat=held")
+    assert (got.status, "there are address, state" in got.json["error"]) == (400, True)
+    assert ada.get("/api/channels?x=1").status == 400
+
+
 def test_an_answer_is_not_kept_by_caches_and_tells_nothing_of_the_server(ada: User) -> None:
     got = ada.get("/api/mailbox")
     assert got.header("Cache-Control") == "no-store"
