@@ -54,7 +54,7 @@ def main() -> None:
     """Tell the story."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="dmp-demo-") as folder:
-        town = Town(Path(folder) / "town")
+        town = Town(Path(folder) / "town", real=True)
         town.build()
         tell(town, Stage(town.folder))
     print(f"That took {time.monotonic() - started:.0f} seconds, and left nothing behind.")

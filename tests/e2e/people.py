@@ -1,4 +1,4 @@
-"""People at their machines: real `dmp` processes, and a real bare repository between them."""
+"""People at their machines: `dmp` processes, and a real bare repository between them."""
 
 import json
 import os
@@ -9,11 +9,13 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
+
+from tests.e2e import forked
 
 DMP = (sys.executable, "-m", "replica.cli.main")
 BRANCH = "dmp-federation"
@@ -44,13 +46,27 @@ def environment(home: Path) -> dict[str, str]:
     }
 
 
+def started(
+    arguments: Sequence[str], *, env: Mapping[str, str], stdin: bytes, seconds: float
+) -> tuple[int, bytes, bytes]:
+    """Run a command as `forked.run` does, with the program that people start."""
+    done = subprocess.run(
+        [*DMP, *arguments], input=stdin, capture_output=True, env=env, timeout=seconds, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
 @dataclass(frozen=True)
 class Person:
-    """Somebody with one machine: a replica directory of their own."""
+    """Somebody with one machine: a replica directory of their own.
+
+    Their commands are forked processes (`tests.e2e.forked`), unless it is the `real` program that they start.
+    """
 
     handle: str
     root: Path
     home: Path
+    real: bool = False
 
     @property
     def environment(self) -> dict[str, str]:
@@ -60,15 +76,9 @@ class Person:
     def try_(self, *arguments: str, stdin: str | bytes = b"") -> Told:
         """Run a command, however it ends."""
         given = stdin.encode() if isinstance(stdin, str) else stdin
-        done = subprocess.run(
-            [*DMP, *arguments],
-            input=given,
-            capture_output=True,
-            env=self.environment,
-            timeout=PATIENCE,
-            check=False,
-        )
-        told = Told(done.returncode, done.stdout.decode(), done.stderr.decode())
+        run = started if self.real else forked.run
+        code, out, err = run(arguments, env=self.environment, stdin=given, seconds=PATIENCE)
+        told = Told(code, out.decode(), err.decode())
         assert "Traceback" not in told.err
         return told
 
@@ -166,6 +176,7 @@ class Town:
     """A folder with people's machines and the repository between them."""
 
     folder: Path
+    real: bool = False
 
     @property
     def repository(self) -> Path:
@@ -182,7 +193,7 @@ class Town:
 
     def person(self, handle: str, *, init: bool = True) -> Person:
         """Somebody new; `init` makes their replica."""
-        someone = Person(handle, self.folder / handle, self.folder / "home")
+        someone = Person(handle, self.folder / handle, self.folder / "home", self.real)
         if init:
             someone.dmp("init", "--handle", handle, "--device", f"{handle}-laptop")
         return someone

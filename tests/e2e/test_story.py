@@ -1,6 +1,7 @@
 """What two people do, from nothing to a settled question, each command a process of its own."""
 
 import re
+from dataclasses import replace
 
 from tests.e2e.people import Person, Town
 
@@ -10,6 +11,7 @@ def question_id(person: Person) -> str:
 
 
 def test_found_invite_join_ask_answer_settle(town: Town) -> None:
+    town = replace(town, real=True)
     ada, bob = town.person("ada"), town.person("bob")
 
     told = ada.dmp("team", "found", "Orchard", "--git", str(town.repository))
