@@ -1,5 +1,7 @@
 """`dmp team transport`: move the whole team to a relay, or to a git remote."""
 
+from collections.abc import Callable
+
 import click
 
 from core.errors import Code, DmpError
@@ -9,6 +11,7 @@ from replica.cli.roster_changes import Change, late
 from replica.cli.screen import Screen
 from replica.moving import follows_already, place_of
 from replica.passes import catch_up
+from replica.sync import SyncPass
 from replica.team.roster import need_team
 from replica.team.transport import DISCLOSURE, Register, use_git, use_relay
 from replica.ways import Ways
@@ -44,8 +47,9 @@ def transport(context: click.Context) -> None:
 def relay(cli: Cli, url: str, token: str | None, yes: bool) -> None:
     """Move the team to the relay at URL, which begins with wss://.
 
-    The relay is told of the team first. Each machine follows with its next sync, once what waits there has gone out
-    where the team is now, and leaves its whole log on the relay. What was on the branch stays there.
+    The relay is told of the team first, and lets this machine in; where it does not, nothing is done. Each machine
+    follows with its next sync, once what waits there has gone out where the team is now, and leaves its whole log on
+    the relay. What was on the branch stays there.
     """
     cli.screen.note(DISCLOSURE)
     if not yes:
@@ -57,7 +61,7 @@ def relay(cli: Cli, url: str, token: str | None, yes: bool) -> None:
             )
     _move(
         cli,
-        lambda sync: use_relay(sync, url, _register_at(cli.screen, token), confirmed=True),
+        lambda sync: use_relay(sync, url, _register_at(cli.screen, sync, token), confirmed=True),
         {"disclosure": DISCLOSURE},
     )
 
@@ -119,7 +123,7 @@ def _asked(question: str) -> bool:
         return False
 
 
-def _register_at(screen: Screen, token: str | None) -> Register:
+def _register_at(screen: Screen, sync: SyncPass, token: str | None) -> Register:
     """How a relay is told of the team, which may take a minute's work."""
 
     def register(url: str, key: bytes, found: bytes, chain: object) -> None:
@@ -128,9 +132,23 @@ def _register_at(screen: Screen, token: str | None) -> Register:
 
         assert isinstance(chain, list)
         screen.note("Telling the relay of the team.")
-        at_relay(url, key, found, chain, token=token)
+        at_relay(url, key, found, chain, token=token, progress=_worked(sync.step))
 
     return register
+
+
+def _worked(show: Callable[[str], None]) -> Callable[[int, int], None]:
+    """Show how much of the work that a relay asks for is done. It is luck when it ends: often sooner, or later."""
+    shown = ""
+
+    def progress(tried: int, expected: int) -> None:
+        nonlocal shown
+        text = f"doing the work that the relay asks for: {tried / expected:.0%} of what it takes on average"
+        if text != shown:
+            shown = text
+            show(text)
+
+    return progress
 
 
 def _where(place: str) -> str:

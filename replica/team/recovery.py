@@ -8,6 +8,7 @@ from crypto.invites import CodeError, public_of, recovery_code, recovery_proof, 
 from crypto.op import Op
 from crypto.roster.bodies import Recover, SetRecoveryKey
 from replica.chain.guard import own_head
+from replica.moving import is_relay
 from replica.node import Node
 from replica.records.commits import CommitPoint
 from replica.records.link import Link, remember
@@ -34,7 +35,8 @@ def recover(sync: SyncPass, code: str, link: Link | None = None) -> Recovered:
     to be remembered.
 
     Raises DmpError: `invalid` on `code` for what cannot be one, `forbidden` on `code` when it is not the team's
-    any more; `not-found` when no founding is there to follow; `conflict` when this replica is in a team, or was.
+    any more; `not-found` when no founding is there to follow; `conflict` when this replica is in a team, or was, and
+    over a relay, where nobody gets in so (federation wire 7.6).
     """
     node = sync.node
     try:
@@ -44,6 +46,12 @@ def recover(sync: SyncPass, code: str, link: Link | None = None) -> Recovered:
     team = node.team
     if team is not None and node.me in team.view.members:
         return _again(sync, team, link)
+    if link is not None and is_relay(link):
+        raise DmpError(
+            Code.CONFLICT,
+            "a relay lets in members and machines that were invited, and nobody by the recovery code; recover over the "
+            "git remote or folder where the team was before, and see that its members use that too",
+        )
     if own_head(node)[0]:
         move(node, link)
     else:

@@ -1,8 +1,8 @@
 """The roster's word on where the team meets: at a relay, or on a branch of a git remote (federation wire 5.42, 7.8).
 
 An admin says it, after everything that would leave somebody behind was looked at; each machine then goes there by
-itself (`replica.moving`). A relay is told of the team before the roster names it, so that nobody is sent to a place
-that does not take them.
+itself (`replica.moving`). A relay is told of the team before the roster names it, and lets this machine in, so that
+nobody is sent to a place that does not take them, or that is known there by another address.
 """
 
 import json
@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from core.errors import Code, DmpError, invalid
-from crypto.roster.bodies import SetTransport, TransportKind
+from crypto.op import Op, read_entry
+from crypto.roster.bodies import Admit, SetTransport, TransportKind, read_body
 from replica.capabilities import RELAY
 from replica.moving import place_of, relay_link, repository_link, target_of
 from replica.node import Node
@@ -45,7 +46,8 @@ def use_relay(sync: SyncPass, url: str, register: Register, *, confirmed: bool) 
     `confirmed` tells that a person read DISCLOSURE and said yes.
 
     Raises DmpError: `invalid` on `url`; `forbidden` without the right, and where nobody confirmed; `conflict` while the
-    legacy window is open, or some machine cannot go there. TransportError where the relay does not take the team.
+    legacy window is open, or some machine cannot go there. TransportError where the relay does not take the team, or
+    does not let this machine in; nothing is signed then.
     """
     try:
         address = relay_link(url).remote
@@ -70,6 +72,9 @@ def use_relay(sync: SyncPass, url: str, register: Register, *, confirmed: bool) 
             )
         key, found, chain = _founders(node, team)
         register(address, key, found, chain)
+        if sync.open_ is not None and _is_known_by(chain, node.me):
+            sync.step("connecting to the relay")
+            sync.open_(relay_link(address)).refresh()
         return said
 
     return change(sync, wanted)
@@ -139,3 +144,19 @@ def _founders(node: Node, team: Team) -> tuple[bytes, bytes, list[bytes]]:
     found = ops.line_at(db, founder, seq)
     assert found is not None
     return chain[0], found, chain
+
+
+def _is_known_by(chain: Sequence[bytes], me: str) -> bool:
+    """Whether a relay that has only the founder's chain would let this machine in.
+
+    One that another admin admitted comes in once that admin's chain is there.
+    """
+    for line in chain:
+        entry = read_entry(line)
+        if entry.replica == me:
+            return True
+        if isinstance(entry, Op) and entry.type == "roster":
+            body = read_body(entry.body)
+            if isinstance(body, Admit) and body.replica == me:
+                return True
+    return False

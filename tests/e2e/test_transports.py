@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from crypto.invites import recovery_code
 from replica.cli import main
 from tests.e2e.people import Person, Told, Town, environment
 from tests.transports.relay.process import served
@@ -249,8 +250,9 @@ def test_a_team_moves_to_a_relay_takes_somebody_in_there_and_goes_back(
 def test_who_is_on_a_relay_that_is_gone_goes_back_by_hand(
     orchard: Town, ada: Typist, bob: Typist, tmp_path: Path
 ) -> None:
-    with served(tmp_path / "relay") as relay:
-        ada.dmp("team", "transport", "relay", relay.url, "--yes")
+    with served(tmp_path / "relay", difficulty=8) as relay:
+        told = ada.try_("team", "transport", "relay", relay.url, "--yes", "--verbose")
+        assert "doing the work that the relay asks for: 0% of what it takes on average" in told.err
         for person in (bob, ada):
             person.dmp("sync")
     bob.dmp("send", "human:ada", "Hello?")
@@ -273,16 +275,25 @@ def test_a_relay_that_does_not_take_the_team_moves_nobody(ada: Typist, bob: Typi
         assert bob.json("team", "transport")["here"] == relay.url
 
 
-def test_a_move_to_an_address_that_is_not_the_relay_s_own_is_not_told_as_done_here(
+def test_a_move_to_an_address_that_is_not_the_relay_s_own_moves_nobody_and_is_made_good_with_the_right_one(
     ada: Typist, tmp_path: Path
 ) -> None:
     (tokens := tmp_path / "tokens").write_text("letmein-letmein-letmein\n")
     with served(tmp_path / "relay", "--token-file", str(tokens)) as relay:
         other = relay.url.replace("127.0.0.1", "localhost")
-        told = ada.try_("team", "transport", "relay", other, "--yes", "--token", tokens.read_text().strip())
-        assert "This machine is still on" in told.out
-        assert "dmp problems" in told.out
-        assert "the address that the relay itself is configured with" in ada.dmp("problems")
+        told = ada.refused(
+            "team", "transport", "relay", other, "--yes", "--token", tokens.read_text().strip()
+        )
+        assert "the address that the relay itself is configured with" in told
+        assert ada.json("team", "transport")["kind"] == "git"
+        assert ada.json("team", "transport", "relay", relay.url, "--yes")["here"] == relay.url
+
+
+def test_nobody_recovers_a_team_over_a_relay_and_is_told_where_instead(people: Typists) -> None:
+    told = people.of("dee").refused(
+        "team", "recover", "--git", "wss://relay.example", "--code", recovery_code(bytes(32))
+    )
+    assert "git remote or folder where the team was before" in told
 
 
 def test_a_relay_besides_the_branch_brings_what_the_branch_cannot(
