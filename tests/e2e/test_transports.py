@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from crypto.invites import recovery_code
 from replica.cli import main
 from tests.e2e.people import Person, Told, Town, environment
 from tests.transports.relay.process import served
@@ -289,11 +288,28 @@ def test_a_move_to_an_address_that_is_not_the_relay_s_own_moves_nobody_and_is_ma
         assert ada.json("team", "transport", "relay", relay.url, "--yes")["here"] == relay.url
 
 
-def test_nobody_recovers_a_team_over_a_relay_and_is_told_where_instead(people: Typists) -> None:
-    told = people.of("dee").refused(
-        "team", "recover", "--git", "wss://relay.example", "--code", recovery_code(bytes(32))
-    )
-    assert "git remote or folder where the team was before" in told
+def test_a_team_whose_admins_are_lost_is_recovered_where_it_was_before_the_relay_and_goes_back_there(
+    orchard: Town, people: Typists, ada: Typist, bob: Typist, tmp_path: Path
+) -> None:
+    code = ada.json("team", "recovery-key")["recoveryCode"]
+    with served(tmp_path / "relay") as relay:
+        ada.dmp("team", "transport", "relay", relay.url, "--yes")
+        bob.dmp("sync")
+        bob.dmp("send", "human:bob", "Said on the relay.")
+        bob.dmp("sync")
+        dee = people.of("dee")
+        told = dee.refused("team", "recover", "--git", relay.url, "--code", code)
+        assert "git remote or folder where the team was before" in told
+        dee.dmp("team", "recover", "--git", str(orchard.repository), "--code", code)
+        dee.dmp("team", "transport", "git")
+        bob.dmp("transport", "add", str(orchard.repository), "--main")
+    for person in (bob, dee, bob):
+        person.dmp("sync")
+    bob.dmp("send", "human:dee", "Glad you are back.")
+    for person in (bob, dee):
+        person.dmp("sync")
+    assert dee.bodies() == ["Glad you are back."]
+    assert bob.json("team", "transport")["kind"] == "git"
 
 
 def test_a_relay_besides_the_branch_brings_what_the_branch_cannot(
