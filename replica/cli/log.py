@@ -23,20 +23,19 @@ class _Since(click.ParamType[str]):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = str(value)
-        if ago := _AGO.fullmatch(text):
-            when = datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
-        else:
-            try:
+        ago = _AGO.fullmatch(text)
+        try:
+            if ago is not None:
+                when = datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+            else:
                 when = datetime.fromisoformat(text).astimezone(UTC)
-            except (ValueError, OverflowError):
-                self.fail(f"{text} is no time; write 30m, 2h, 7d, 2026-11-30 or 2026-11-30T12:00", param, ctx)
+        except (ValueError, OverflowError):
+            self.fail(f"{text} is no time; write 30m, 2h, 7d, 2026-11-30 or 2026-11-30T12:00", param, ctx)
         return timestamp(max(0, int(when.timestamp() * 1000)))
 
 
 @command("log")
-@click.option(
-    "--since", type=_Since(), default="", metavar="TIME", help="Only from then on: 2h, 7d, 2026-11-30."
-)
+@click.option("--since", type=_Since(), metavar="TIME", help="Only from then on: 2h, 7d, 2026-11-30.")
 @click.option("--follow", is_flag=True, help="Go on, and print what is new, until interrupted.")
 @pass_cli
 def log(cli: Cli, since: str | None, follow: bool) -> None:
