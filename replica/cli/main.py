@@ -46,6 +46,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "problems": "replica.cli.health:problems",
     "resume": "replica.cli.health:resume",
     "serve": "replica.cli.serve:serve",
+    "token": "replica.cli.token:token",
+    "web": "replica.cli.web:web",
     "mcp": "replica.cli.mcp:mcp",
     "backup": "replica.cli.backup:backup",
     "restore": "replica.cli.backup:restore",

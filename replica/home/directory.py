@@ -5,6 +5,7 @@ state.db              everything else the replica knows
 git/<name>/           a bare clone per remote, rebuildable at any time
 sync.lock             held while a pass signs, publishes or applies
 serve.lock            held while the service runs
+api.json              where the service is reached, and a token by which this machine's processes may register agents
 config.toml           what its owner set, if anything
 sessions/<id>         held while that session lives
 dispatchers/<name>    held while that process may dispatch

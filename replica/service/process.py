@@ -19,6 +19,7 @@ from typing import Final
 
 from aiohttp import web
 
+from replica.api.announce import announce
 from replica.api.app import application
 from replica.home.directory import Directory
 from replica.host.config import ServeConfig
@@ -78,6 +79,7 @@ def serve(root: Path, config: ServeConfig, ready: Callable[[Started], None]) -> 
 
         def begin(url: str, measured: str, tools: str | None) -> None:
             listening(url)
+            announce(root, url)
             for worker in workers:
                 worker.start()
             ready(Started(replica, handle, url, measured, tools))
