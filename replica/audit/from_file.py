@@ -16,7 +16,7 @@ from crypto.keys import REPLICA_ID
 from replica.audit.scratch import Scratch
 from replica.audit.source import Record, SourceError
 from transports.base import LINE_BYTES, Line, Skipped
-from transports.lines import JunkError, is_blank
+from transports.lines import JunkError, is_blank, seq_of
 
 _BATCH: Final = 1000
 _CHUNK: Final = 64 * 1024
@@ -53,6 +53,23 @@ class FileSource:
 
     def skipped(self) -> Sequence[Skipped]:
         return tuple(self._skipped.values())
+
+    def places(self) -> Iterator["Place"]:
+        """Where each line is that is not blank, and what op it claims to be. Raises SourceError."""
+        for number, line in enumerate(self._read(0), 1):
+            if not line.is_long and is_blank(line.raw):
+                continue
+            try:
+                replica = _replica_of(line)
+                seq = seq_of(replica, line.raw)
+            except JunkError as error:
+                yield Place(number, line.start, line.stop, None, None, str(error))
+            else:
+                yield Place(number, line.start, line.stop, replica, seq, "")
+
+    def at(self, start: int, stop: int) -> bytes:
+        """Read one line again. Raises SourceError."""
+        return next(self._read(start, stop)).raw
 
     def keep(self, stretches: list[tuple[str, int, int]]) -> None:
         """Remember which bytes belong to which lane."""
@@ -92,6 +109,17 @@ class FileSource:
                 return
             yield _FileLine(place, end, b"" if is_long else raw.removesuffix(b"\n"), is_long)
             place = end
+
+
+class Place(NamedTuple):
+    """A line of a file: its number, from 1, its bytes, and the replica and seq it claims; or why it is no op."""
+
+    number: int
+    start: int
+    stop: int
+    replica: str | None
+    seq: int | None
+    junk: str
 
 
 class _FileLine(NamedTuple):

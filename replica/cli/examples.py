@@ -107,6 +107,8 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "dmp audit": "dmp audit --from git:~/orchard.git",
     "dmp audit proof": "dmp audit proof <replica> --output fork.json",
     "dmp audit check-proof": "dmp audit check-proof fork.json",
+    "dmp export": "dmp export team.jsonl",
+    "dmp import": "dmp import team.jsonl",
     "dmp op show": "dmp op show <replica> 12",
     "dmp relay bench": "dmp relay bench --replicas 100 --teams 10 --rate 200",
     "dmp relay serve": "dmp relay serve --dir ~/relay --listen 127.0.0.1:8787",

@@ -56,6 +56,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "doctor": "replica.cli.doctor:doctor",
     "audit": "replica.cli.audit:audit",
     "op": "replica.cli.op:op",
+    "export": "replica.cli.export:export_log",
+    "import": "replica.cli.export:import_log",
     "relay": "replica.cli.relay:relay",
     "completion": "replica.cli.completion:completion",
 }

@@ -3,21 +3,17 @@
 import json
 import os
 import re
-import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from crypto.roster.bodies import Admit, Role
 from replica.cli.audit_source import Steps
 from tests.replica.audit.orchard import ADA, BOB, CY, EVE, Member, Orchard
 from tests.replica.audit.test_sources import repository
-from tests.replica.world import Machine, world
 
 ROOT = Path(__file__).parents[3]
 DMP = (sys.executable, "-m", "replica.cli.main")
@@ -205,33 +201,6 @@ def other_founding(name: str) -> list[bytes]:
     cy.found(name)
     dee.found("Plain")
     return [*cy.lines, *dee.lines]
-
-
-@pytest.fixture
-def ada(tmp_path: Path) -> Iterator[Machine]:
-    with world(tmp_path) as made:
-        machine, _ = made.team("ada", "bob")
-        yield machine
-
-
-def test_the_commands_of_the_page_run_as_they_stand_there(tmp_path: Path, ada: Machine) -> None:
-    team = Orchard()
-    repository(tmp_path, team.members)
-    write(tmp_path, team.lines)
-    page = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
-    commands = [
-        line.split("  #")[0]
-        for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
-        for line in block.splitlines()
-    ]
-    assert len(commands) > 10
-    for command in commands:
-        assert command.startswith(("dmp audit", "dmp op"))
-        line = command.replace("dmp", shlex.join(DMP), 1)
-        done = subprocess.run(
-            ["sh", "-c", line], cwd=tmp_path, capture_output=True, env=environment(tmp_path)
-        )
-        assert done.returncode == 0, (command, done.stderr)
 
 
 def test_the_document_has_the_members_the_page_names(tmp_path: Path) -> None:
