@@ -23,7 +23,7 @@ GROWN_BYTES: Final = 256 * 1024  # a longer file is not continued, since a file 
 FILE_BYTES: Final = 8 * 1024 * 1024  # a longer file is not read
 _ACKS: Final = "acks.json"
 _FILE: Final = re.compile(
-    r"[0-9]{16}([ .(~].*)?\.jsonl"
+    r"[0-9]{16}([ .(~_-].*)?\.jsonl"
 )  # or what a tool that syncs made of it in a conflict
 
 

@@ -7,10 +7,11 @@ and reading have bounds; what is written is there whole or not at all. All funct
 import fcntl
 import os
 import stat
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from errno import E2BIG, ELOOP
+from errno import E2BIG, EBUSY, ELOOP
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -24,7 +25,12 @@ NAMES: Final = 20_000
 FILES: Final = 200_000
 """Folders with more files in all of them together are not looked at."""
 
+LOCK_SECONDS: Final = 30.0
+"""How long somebody who writes to a folder is waited for. It takes a moment; a program that hangs, without end."""
+
+_LOOK_SECONDS: Final = 0.01
 _UNFINISHED: Final = ".part-"
+_ASIDE: Final = ".aside-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +76,9 @@ def tree(root: Path, name: str) -> dict[str, Folder]:
     with folder(root, name) as at:
         for inner, about in _listed(at).items():
             if stat.S_ISDIR(about.st_mode):
-                with suppress(PermissionError, FileNotFoundError), folder(root, name, inner) as there:
+                # Of one that is taken away, or put in another's place, at this moment, there is nothing to see.
+                gone = suppress(PermissionError, FileNotFoundError, NotADirectoryError)
+                with gone, folder(root, name, inner) as there:
                     found[inner] = {
                         one: Version(its.st_size, its.st_mtime_ns, its.st_ino)
                         for one, its in _listed(there).items()
@@ -129,7 +137,11 @@ def write(at: int, name: str, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(handle)
-        os.rename(unfinished, name, src_dir_fd=at, dst_dir_fd=at)
+        try:
+            os.rename(unfinished, name, src_dir_fd=at, dst_dir_fd=at)
+        except IsADirectoryError:  # whoever made it meant no good, and what is in it is not ours
+            os.rename(name, f"{_ASIDE}{token_hex(8)}", src_dir_fd=at, dst_dir_fd=at)
+            os.rename(unfinished, name, src_dir_fd=at, dst_dir_fd=at)
     except BaseException:
         with suppress(OSError):
             os.unlink(unfinished, dir_fd=at)
@@ -147,14 +159,29 @@ def writing(root: Path, *names: str) -> Iterator[int]:
     with folder(root, *names, make=True) as at:
         handle = os.open(".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=at)
         try:
-            with suppress(OSError):
-                fcntl.flock(handle, fcntl.LOCK_EX)
+            _lock(handle)
             for name in _listed(at):
                 if name.startswith(_UNFINISHED):
-                    os.unlink(name, dir_fd=at)
+                    with suppress(IsADirectoryError, PermissionError, FileNotFoundError):
+                        os.unlink(name, dir_fd=at)
             yield at
         finally:
             os.close(handle)
+
+
+def _lock(handle: int) -> None:
+    until = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                raise OSError(EBUSY, "another program that writes there does not come to an end") from None
+        except OSError:
+            return  # no locks here
+        else:
+            return
+        time.sleep(_LOOK_SECONDS)
 
 
 @contextmanager

@@ -122,6 +122,10 @@ def test_a_torn_line_of_one_s_own_is_written_over_by_the_next_publish(tmp_path: 
     [
         "0000000000000001.sync-conflict-20260101-120000-ABCDEFG.jsonl",
         "0000000000000001 (bob's conflicted copy 2026-01-01).jsonl",
+        "0000000000000001 (SFConflict ada@example.org 2026-01-01-12-00-00).jsonl",
+        "0000000000000001_conflict-20260101-120000.jsonl",
+        "0000000000000001-ADAS-LAPTOP.jsonl",
+        "0000000000000001 2.jsonl",
         "0000000000000001~1.jsonl",
     ],
 )
