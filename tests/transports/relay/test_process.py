@@ -24,6 +24,7 @@ from tests.transports.relay.people import Person, body_of, found
 from tests.transports.relay.process import Served, Wire, entered, served
 from transports.relay.server.shell.doors import PROVING_PER_SOURCE, UNPROVEN_BYTES
 from transports.relay.server.sqlite import SqliteStore, backup
+from transports.relay.server.store import NewTeam
 
 
 @pytest.fixture(scope="module")
@@ -329,6 +330,33 @@ def test_a_backup_made_while_the_relay_runs_is_a_relay(tmp_path: Path) -> None:
     with served(target.parent) as relay, entered(relay, team, ada) as wire:
         assert len(wire.ask("pull", since={})["ops"]) == 3
         assert wire.publish(ada.chain)["through"] == 4
+
+
+def test_a_backup_into_a_folder_that_is_not_there_names_the_folder(tmp_path: Path) -> None:
+    database = tmp_path / "relay.db"
+    SqliteStore(database).close()
+    with pytest.raises(OSError, match=r"/none takes no file \(No such file or directory\)$") as error:
+        backup(database, tmp_path / "none" / "copy.db")
+    assert "part" not in str(error.value)
+
+
+def test_a_backup_that_was_killed_leaves_the_one_before_and_does_not_hinder_the_next(tmp_path: Path) -> None:
+    database, target = tmp_path / "relay.db", tmp_path / "copy.db"
+    store = SqliteStore(database)
+    backup(database, target)
+    before = target.read_bytes()
+    store.write([NewTeam("0" * 32, "f" * 64, 1)], 1)
+    killed = "import os; from pathlib import Path; from transports.relay.server import sqlite\n"
+    killed += "sqlite.Path.replace = lambda *_: os.kill(os.getpid(), 9)\n"
+    killed += f"sqlite.backup(Path({str(database)!r}), Path({str(target)!r}))"
+    assert subprocess.run([sys.executable, "-c", killed], check=False).returncode == -9
+    assert target.read_bytes() == before
+    backup(database, target)
+    store.close()
+    again = SqliteStore(target)
+    assert again.teams() == 1
+    again.close()
+    assert [each.name for each in tmp_path.iterdir() if each.name.endswith(".part")] == []
 
 
 def test_no_backup_takes_the_place_of_the_file_a_relay_writes_to(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What a relay takes, keeps, shows and passes on, by function calls (wire 7.5-7.7, 7.11)."""
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -183,6 +184,13 @@ def test_7_6_pending_machines_are_3_a_minute_from_a_source_and_10_to_a_team(desk
     assert Line(desk, bob, "192.0.2.5").enter() == frames.Ready()
 
 
+def test_7_6_machines_without_an_invite_do_not_use_up_what_a_team_has_for_those_with_one(desk: Desk) -> None:
+    desk.line(desk.founder).publish([desk.founder.invite("bob")])
+    for number in range(12):
+        assert refused(Line(desk, Person("eve", 5), f"198.51.100.{number}").enter()) is Why.UNINVITED
+    assert Line(desk, invited("bob", 2, desk.team), "192.0.2.1").enter() == frames.Ready()
+
+
 def test_k6_machines_that_wait_are_remembered_up_to_a_bound(tmp_path: Path) -> None:
     desk = Desk(tmp_path / "relay.db", settings=Settings(URL, difficulty=0, max_pending=2))
     desk.register()
@@ -192,6 +200,23 @@ def test_k6_machines_that_wait_are_remembered_up_to_a_bound(tmp_path: Path) -> N
         desk.line(bob, source=f"192.0.2.{number}").publish([bob.key_op()])
     assert refused(Line(desk, people[2], "192.0.2.9").enter()) is Why.LIMITED
     assert Line(desk, people[1], "192.0.2.9").enter() == frames.Ready()
+    desk.store.close()
+
+
+def test_k6_machines_of_an_invite_that_is_over_keep_nobody_out(tmp_path: Path) -> None:
+    """Whoever stole an invite fills the room of those who wait, until it expires."""
+    desk = Desk(tmp_path / "relay.db", settings=Settings(URL, difficulty=0, max_pending=2))
+    desk.register()
+    ada = desk.line(desk.founder)
+    expires = datetime.fromtimestamp(desk.now_ms / 1000 + 60, UTC).isoformat()
+    ada.publish([desk.founder.invite("bob", expires), desk.founder.invite("cy", seed=b"\x08" * 32)])
+    thieves = [invited("bob", number, desk.team) for number in (2, 3)]
+    for number, thief in enumerate(thieves):
+        desk.line(thief, source=f"192.0.2.{number}").publish([thief.key_op()])
+    cy = invited("cy", 7, desk.team, b"\x08" * 32)
+    assert refused(Line(desk, cy, "192.0.2.9").enter()) is Why.LIMITED
+    desk.now_ms += 61_000
+    assert Line(desk, cy, "192.0.2.9").enter() == frames.Ready()
     desk.store.close()
 
 

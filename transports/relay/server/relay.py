@@ -205,12 +205,17 @@ class Relay:
         session.team.others.add(session)
         return session
 
-    def may_wait(self, team: Team, replica: str, source: str) -> bool:
-        """Whether one more machine that is not admitted may connect just now (wire 7.6)."""
+    def may_ask(self, source: str) -> bool:
+        """Whether one more machine that is not admitted may be looked at just now (wire 7.6)."""
+        return self._pending_source.allow(source, self.now())
+
+    def may_wait(self, team: Team, replica: str) -> bool:
+        """Whether one more machine that an open invite lets in may wait to be admitted just now (wire 7.6)."""
         now = self.now()
-        if replica not in team.lanes and len(team.view.pending) >= self.settings.max_pending:
+        if not self._pending_team.allow(team.id, now):
             return False
-        return self._pending_source.allow(source, now) and self._pending_team.allow(team.id, now)
+        most = self.settings.max_pending
+        return replica in team.lanes or len(team.view.pending) < most or team.invited(now) < most
 
     def lack_of_room(self, team: Team, size: int, *, admin: bool) -> str:
         """Why ops of so many bytes are not stored, empty where there is room for them."""

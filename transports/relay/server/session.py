@@ -209,8 +209,9 @@ class Session:
     def _enter(self, key: KeyBody) -> None:
         team, now = self.team, self.relay.now()
         if not self.is_member:
-            if not self.relay.may_wait(team, self.replica, self.source):
-                self.end(Why.LIMITED, "too many machines that wait to be admitted; try again in a minute")
+            crowded = "too many machines that wait to be admitted; try again in a minute"
+            if not self.relay.may_ask(self.source):
+                self.end(Why.LIMITED, crowded)
                 return
             if team.open_invite(self.replica, key, now) is None:
                 self.end(
@@ -218,6 +219,9 @@ class Session:
                     "this machine is not admitted, and its key op proves no invite that is open here: it may "
                     "have expired, or have let another machine in",
                 )
+                return
+            if not self.relay.may_wait(team, self.replica):
+                self.end(Why.LIMITED, crowded)
                 return
         self.state = State.READY
         self._say(frames.Ready())

@@ -40,7 +40,7 @@ class Settings:
     pending_per_source: int = 3
     """Such machines from one source in a minute, whatever the team."""
     max_pending: int = 200
-    """Machines of one team that are remembered while they wait to be admitted."""
+    """Machines of one team that may wait to be admitted, each with an invite that is open."""
     retention_ms: int = 30 * DAY_MS
     """How long mail that nobody acknowledged is kept."""
     auth_ms: int = 10_000

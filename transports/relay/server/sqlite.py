@@ -338,6 +338,7 @@ class SqliteStore:
 def backup(source: Path, target: Path) -> None:
     """Copy a store into one file, while a relay may be writing to it. The target appears once it is whole.
 
+    What a backup left that was killed meanwhile the next one to that target does away with.
     Raises StoreError where there is no store, OSError and sqlite3.Error where it cannot be copied.
     """
     if not source.is_file():
@@ -347,8 +348,11 @@ def backup(source: Path, target: Path) -> None:
     ):  # a relay that runs would go on writing to a file nobody finds
         raise SameFileError(f"{target} is the relay's own file; name another one")
     part = target.with_name(f".{target.name}.part")
-    part.unlink(missing_ok=True)
-    part.touch(mode=0o600)
+    try:
+        part.unlink(missing_ok=True)
+        part.touch(mode=0o600)
+    except OSError as error:  # which names a file that whoever asked for the backup never heard of
+        raise OSError(error.errno, f"{target.parent} takes no file ({error.strerror})") from None
     origin = sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)
     try:
         copy = sqlite3.connect(part)

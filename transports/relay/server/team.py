@@ -141,6 +141,14 @@ class Team:
                 return None
         return invite
 
+    def invited(self, now_ms: int) -> int:
+        """How many machines wait that may still be admitted: of an invite that was stolen and is over, none do."""
+        lanes = (self.lanes.get(each) for each in self.view.pending)
+        return sum(
+            lane is not None and self.open_invite(lane.replica, lane.key, now_ms) is not None
+            for lane in lanes
+        )
+
     # What is exempt from the rate limit
 
     def is_history(self, replica: str, seq: int, clock: Reading) -> bool:
