@@ -23,13 +23,18 @@ _ROOT: Final = Path(__file__).parents[2]
 
 
 def run(
-    arguments: Sequence[str], *, env: Mapping[str, str], stdin: bytes, seconds: float
+    arguments: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    stdin: bytes = b"",
+    seconds: float,
+    folder: Path | None = None,
 ) -> tuple[int, bytes, bytes]:
-    """Run a command, and return how it ended, as `subprocess` tells it, and what it wrote to each stream.
+    """Run a command in a folder, and return how it ended, as `subprocess` tells it, and what it wrote to each stream.
 
     Raises TimeoutError when it does not end within that many seconds; it is killed then.
     """
-    request = json.dumps({"arguments": [*arguments], "env": dict(env), "folder": str(Path.cwd())})
+    request = json.dumps({"arguments": [*arguments], "env": dict(env), "folder": str(folder or Path.cwd())})
     with TemporaryFile() as out, TemporaryFile() as err:
         code = _ended(request, stdin, [out, err], seconds)
         return code, _written(out), _written(err)

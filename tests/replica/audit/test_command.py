@@ -12,6 +12,8 @@ from typing import Any
 
 from crypto.roster.bodies import Admit, Role
 from replica.cli.audit_source import Steps
+from tests.e2e import forked
+from tests.e2e.people import PATIENCE
 from tests.replica.audit.orchard import ADA, BOB, CY, EVE, Member, Orchard
 from tests.replica.audit.test_sources import repository
 
@@ -20,10 +22,10 @@ DMP = (sys.executable, "-m", "replica.cli.main")
 
 
 def dmp(folder: Path, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [*DMP, *arguments], cwd=folder, input=stdin, capture_output=True, env=environment(folder)
+    code, out, err = forked.run(
+        arguments, env=environment(folder), stdin=stdin, seconds=PATIENCE, folder=folder
     )
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+    return subprocess.CompletedProcess(arguments, code, out.decode(), err.decode())
 
 
 def environment(folder: Path) -> dict[str, str]:
