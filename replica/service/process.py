@@ -74,7 +74,7 @@ def serve(root: Path, config: ServeConfig, ready: Callable[[Started], None]) -> 
                 stop,
                 metrics.failed,
             ),
-            Worker("timers", lambda: keep_time(root, stop), stop, metrics.failed),
+            Worker("timers", lambda: keep_time(root, changes, stop), stop, metrics.failed),
         ]
 
         def begin(url: str, measured: str, tools: str | None) -> None:

@@ -27,10 +27,10 @@ def sync(root: Path, changes: Changes, stop: Stop, interval: float, told: Callab
     """
     with opened(root) as node:
         node.host.ended = stop.is_set
+        seen = changes.count
         while (link := remembered(node.store.db)) is None:
+            stop.rest_until_change(changes, seen, NO_TEAM_SECONDS)
             seen = changes.count
-            stop.rest(0)
-            changes.wait(seen, NO_TEAM_SECONDS)
         trouble = ""
         for outcome in passes(node, link, interval, rest=stop.rest):
             told(outcome)

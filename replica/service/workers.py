@@ -10,6 +10,7 @@ from random import Random
 from typing import Final
 
 from core.errors import DmpError
+from replica.service.changes import Changes
 from transports.base import TransportError
 
 FIRST_PAUSE: Final = 1.0
@@ -18,6 +19,9 @@ LONGEST_PAUSE: Final = 60.0
 
 SOUND_SECONDS: Final = 120.0
 """How long a thread must have run for its next failure to count as a first one."""
+
+LOOK_SECONDS: Final = 0.05
+"""How often a thread that waits for something looks whether it is so."""
 
 _log = logging.getLogger(__name__)
 
@@ -44,6 +48,12 @@ class Stop:
         """Wait. Raises Stopped as soon as the service ends."""
         if self._event.wait(seconds):
             raise Stopped
+
+    def rest_until_change(self, changes: Changes, since: int, seconds: float) -> None:
+        """Wait for a change after the count `since`, but no longer. Raises Stopped as soon as the service ends."""
+        until = time.monotonic() + seconds
+        while changes.count == since and (left := until - time.monotonic()) > 0:
+            self.rest(min(left, LOOK_SECONDS))
 
 
 @dataclass(slots=True)
