@@ -78,10 +78,17 @@ export class ChainsView {
     if (chains.length > 0) {
       const drawing = this.data.drawing();
       if (this.lanes === null) this.lanes = new Lanes(this.drawing, drawing, { open: (op) => this.#open(op) });
-      else this.lanes.update(drawing);
+      else this.#redraw(drawing);
       this.#point();
     }
     this.#drawTable(chains);
+  }
+
+  /* Where everything was in sight, everything is again. */
+  #redraw(drawing) {
+    const { from, to, first, last } = this.lanes;
+    this.lanes.update(drawing);
+    if (from <= first && to >= last) this.lanes.fit();
   }
 
   #open({ replica, seq }) {
@@ -108,7 +115,7 @@ export class ChainsView {
       "article",
       { class: "card chain", "aria-label": `Chain of ${each.replica}` },
       el("h2", {}, each.me ? "This machine" : each.handle === null ? words(each.replica) : [words(each.handle), "’s ", words(each.device ?? "machine")], " ", el("span", { class: "mono muted plain-weight" }, words(each.replica))),
-      el("p", { class: "card-note" }, counted(each.count, "op"), ", the last ", when(new Date(each.lastMs).toISOString()), ": ", el("a", { href: at(each.last) }, `op ${each.last}`),
+      el("p", { class: "card-note" }, counted(each.count, "op"), "; the last is ", el("a", { href: at(each.last) }, `op ${each.last}`), ", ", when(new Date(each.lastMs).toISOString()),
         each.standing === "revoked" ? ` · revoked after op ${each.cut}` : each.standing === "unknown" ? " · not in the team" : null),
       each.fork === null ? null : el("p", { class: "fault" }, `Forked at op ${each.fork.seq}: its key signed two histories. `, each.fork.rivals.map((rival) => ["Op ", String(rival.seq), ", ", words(rival.type), ": ", el("span", { class: "mono" }, rival.hash.slice(0, 16)), "… "])),
       each.halted === null || each.fork !== null ? null : el("p", { class: "fault" }, `Goes no further here than op ${each.halted.seq}: `, words(each.halted.text)),

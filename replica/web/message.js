@@ -1,6 +1,6 @@
 /* One message, in a thread or on a list of questions. */
 
-import { el } from "./dom.js";
+import { el, fill, signOf } from "./dom.js";
 import { counted, body, json, pieces, words } from "./text.js";
 import { when } from "./time.js";
 import { SYSTEM } from "./people.js";
@@ -45,9 +45,20 @@ export function messageCard(people, entry, { answer, heading = 3 } = {}) {
     card.append(el("p", { class: "standing" }, STANDING[message.standing]));
   }
   if (answer === null) card.append(el("p", { class: "standing open" }, !message.blocking ? "Open: no answer yet." : people.isMe(message) ? "Open: you wait for an answer." : "Open: somebody waits for an answer."));
-  const far = reach(people, entry);
-  if (far !== null) card.append(far);
+  card.append(el("div", { class: "reached" }));
+  updateReach(people, card, entry);
   return card;
+}
+
+/* Shows anew how far a message got, where that changed; the rest of its card stays as it is, long texts unfolded too. */
+export function updateReach(people, card, entry) {
+  const slot = card.querySelector(":scope > .reached");
+  const sign = signOf([entry.deliveries, entry.remote, people.machines.size]);
+  if (slot.dataset.sign === sign) return;
+  slot.dataset.sign = sign;
+  const found = reach(people, entry);
+  if (found !== null && slot.querySelector("details")?.open) found.open = true;
+  fill(slot, found);
 }
 
 function marks(message, answer) {

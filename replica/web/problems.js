@@ -45,7 +45,7 @@ export class ProblemsView {
       { class: each.seen ? "card problem seen" : "card problem", "aria-label": each.subject },
       el("h2", { class: "subject mono" }, words(each.subject)),
       el("p", { class: "card-note" },
-        each.at === "" ? null : ["since ", when(each.at)],
+        each.at === "" ? null : ["noted ", when(each.at)],
         each.replica === null ? null : [each.at === "" ? "" : " · ", this.app.people.machine(each.replica), each.seq === null ? null : `, op ${each.seq}`],
         each.seen ? " · seen" : null),
       el("p", { class: "problem-text", dir: "auto" }, pieces(each.text)),

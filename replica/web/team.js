@@ -44,7 +44,7 @@ export class TeamView {
     fill(
       this.lead,
       counted(team.members.length, "machine"), " of ", team.people.length === 1 ? "1 person" : `${team.people.length} people`,
-      team.syncedAt === null ? ", before any sync." : [", as of the sync ", when(team.syncedAt), "."],
+      team.syncedAt === null ? "; not synced yet" : ["; synced ", when(team.syncedAt)],
     );
     this.waiting.hidden = pending.length === 0;
     const admin = team.members.find((each) => each.replica === this.app.session.replica)?.role === "admin";
@@ -90,7 +90,7 @@ export class TeamView {
         fact("Replica", words(member.replica, "mono")),
         fact("Fingerprint", fingerprint(member.fingerprint)),
         member.hosts.length > 0 ? fact("Stands in for", member.hosts.flatMap((each, at) => (at > 0 ? [", ", words(each)] : [words(each)]))) : null,
-        fact("Last heard", mine ? "now" : member.lastHeard === null ? "never" : when(member.lastHeard)),
+        fact("Last heard", mine ? "this is it" : member.lastHeard === null ? "never" : when(member.lastHeard)),
       ),
       admin ? el("div", { class: "actions end" }, button("Revoke…", () => revoke(member, mine, () => this.#again()), { class: "button small quiet" })) : null,
     );

@@ -4,7 +4,7 @@ import { get, part, post } from "./api.js";
 import { answerForm, takesAnswer } from "./answer.js";
 import { fault, faultLine } from "./dialog.js";
 import { button, el, fill, keep, signOf } from "./dom.js";
-import { isClose, messageCard } from "./message.js";
+import { isClose, messageCard, updateReach } from "./message.js";
 import { counted, firstLine, plain, words } from "./text.js";
 
 const SHOWN = 200;
@@ -74,13 +74,14 @@ export class ThreadView {
       const answer = takesAnswer(message) ? this.#answerOf(message) : undefined;
       return {
         key: message.id,
-        sign: signOf([entry, answer?.id ?? (answer === null ? "open" : ""), app.people.machines.size]),
+        sign: signOf([message, answer?.id ?? (answer === null ? "open" : ""), app.people.machines.size]),
         make: () => messageCard(app.people, entry, { answer }),
       };
     });
     const before = this.list.lastElementChild;
     const atEnd = this.#atEnd();
     const made = keep(this.list, cards);
+    made.forEach((card, at) => updateReach(app.people, card, entries[start + at]));
     this.#drawReply();
     if (this.fresh) {
       this.fresh = false;

@@ -18,8 +18,8 @@ const dayOf = (date) => Date.UTC(date.getFullYear(), date.getMonth(), date.getDa
 export function shortly(date, now = new Date()) {
   const seconds = (now - date) / 1000;
   const days = dayOf(now) - dayOf(date);
-  if (seconds >= -5 && seconds < 60) return "now";
-  if (seconds >= 60 && seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds >= -5 && seconds < 60) return "just now";
+  if (seconds >= 60 && seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
   if (days === 0) return clock.format(date);
   if (days === 1) return `yesterday, ${clock.format(date)}`;
   if (days > 1 && days < 7) return weekday.format(date);
