@@ -6,7 +6,6 @@ from core.participation import acts_for
 from replica.api.credentials import Caller
 from replica.host.principals import mailboxes
 from replica.node import Node
-from replica.records.tokens import Tier
 
 
 def may_act_for(node: Node, caller: Caller, address: str) -> bool:
@@ -18,7 +17,7 @@ def may_act_for(node: Node, caller: Caller, address: str) -> bool:
     own = caller.sender.address
     if address == own or (own.startswith("run:") and address in acts_for(node.host, own)):
         return True
-    if not (caller.is_person and caller.may(Tier.OPERATOR) and own == node.address):
+    if not (caller.operates and own == node.address):
         return False
     try:
         parse_address(address, "address", node.host.grammar)

@@ -46,6 +46,11 @@ class Caller:
         return self.is_person and self.may(Tier.DECIDE)
 
     @property
+    def operates(self) -> bool:
+        """Whether a person acts on this machine as whoever runs it."""
+        return self.is_person and self.may(Tier.OPERATOR)
+
+    @property
     def sender(self) -> Sender:
         """The principal. Raises Refusal for a token that is nobody's."""
         if self.token.address is None:

@@ -15,11 +15,10 @@ from core.store.deliveries import deliveries_of
 from core.store.effects import owner_of
 from core.store.messages import message_by_id
 from crypto.canonical import JsonValue
-from replica.api.credentials import own_addresses, still_good
+from replica.api.credentials import Caller, own_addresses, still_good
 from replica.host.shapes import message_json
 from replica.node import DirectoryNode, Node
 from replica.records import remote
-from replica.records.tokens import Token
 
 AT_ONCE: Final = 200
 """Messages, and changes of others, that are read in one go."""
@@ -52,6 +51,12 @@ class Reader:
     own: frozenset[str]
     decides: bool
 
+    @classmethod
+    def of(cls, node: Node, caller: Caller) -> "Reader":
+        """Whoever holds a token, as things are now."""
+        own = frozenset() if caller.address is None else own_addresses(node, caller.address)
+        return cls(caller.address, own, caller.decides)
+
     def may_read(self, audience: Audience) -> bool:
         """The read rule (section 9.3)."""
         if self.address is None:
@@ -74,12 +79,14 @@ class Event:
 class Batch:
     """What was read in one go.
 
-    `readers` are those that may still read, by their tokens' ids. `answered` are questions whose answer may be there
-    now. `missed` when more happened than is kept; `more` when more is there.
+    `given` are the places in `events` that are for a token, by its id, and `over` the tokens that are good no more.
+    `answered` are questions whose answer may be there now. `missed` when more happened than is kept; `more` when more
+    is there.
     """
 
     events: list[Event] = field(default_factory=list)
-    readers: dict[str, Reader] = field(default_factory=dict)
+    given: dict[str, list[int]] = field(default_factory=dict)
+    over: set[str] = field(default_factory=set)
     answered: set[str] = field(default_factory=set)
     missed: bool = False
     more: bool = False
@@ -104,8 +111,11 @@ class News:
                 held += [(gate, delivery.id) for delivery in deliveries_of(db, gate)]
         self._message, self._change, self._held = int(message), int(change), held
 
-    def read(self, node: DirectoryNode, tokens: Mapping[str, tuple[Token, bool]]) -> Batch:
-        """Read what is new, and which of these tokens, each with whether its holder decides, are still good."""
+    def read(self, node: DirectoryNode, callers: Mapping[str, Caller], *, check_all: bool = False) -> Batch:
+        """Read what is new, and for which of these tokens it is.
+
+        Of those that would be given something, or of all with `check_all`, it is checked whether they are still good.
+        """
         batch = Batch()
         with node.store.reading() as db:
             (first,) = db.execute(_FIRST_CHANGE).fetchone()
@@ -120,10 +130,13 @@ class News:
             audiences: dict[str, Audience] = {}
             for item in items:
                 self._take(node, item, batch, audiences, held)
-            for id_, (token, decides) in tokens.items():
-                if still_good(node, token):
-                    own = frozenset() if token.address is None else own_addresses(node, token.address)
-                    batch.readers[id_] = Reader(token.address, own, decides)
+            for id_, caller in callers.items():
+                reader = Reader.of(node, caller)
+                for_it = [at for at, event in enumerate(batch.events) if reader.may_read(event.audience)]
+                if (for_it or check_all or caller.operates) and not still_good(node, caller.token):
+                    batch.over.add(id_)
+                elif for_it:
+                    batch.given[id_] = for_it
         self._held = held
         self._message = new[-1][0] if new else self._message
         self._change = changed[-1][0] if changed else self._change

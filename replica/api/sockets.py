@@ -8,10 +8,12 @@ import asyncio
 import json
 import logging
 import sqlite3
+import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from enum import IntEnum
+from functools import partial
 from typing import Final
 
 from aiohttp import WSCloseCode, web
@@ -21,7 +23,6 @@ from replica.api.credentials import Caller
 from replica.api.errors import Refusal
 from replica.api.news import Batch, News
 from replica.api.workers import Workers
-from replica.records.tokens import Tier, Token
 from replica.service.changes import Changes
 
 MAX_SOCKETS: Final = 1_000
@@ -38,6 +39,10 @@ CLOSE_SECONDS: Final = 2.0
 
 SETTLE_SECONDS: Final = 0.5
 """How far apart events are that say no more than that something changed."""
+
+CHECK_SECONDS: Final = 10.0
+"""How often it is checked, when something is new, whether the tokens of all sockets are still good. That of one to be
+given something always is."""
 
 _RETRY_SECONDS: Final = 1.0
 _CHANGED: Final = json.dumps({"type": "node.changed"})
@@ -130,6 +135,7 @@ class Hub:
         self._news = News()
         self._reading = asyncio.Lock()
         self._current = False
+        self._checked = time.monotonic()
         self._sockets: set[Socket] = set()
         self._waits: dict[str, set[asyncio.Event]] = {}
         self._told: asyncio.TimerHandle | None = None
@@ -212,30 +218,26 @@ class Hub:
                     return
                 if not self._current:
                     return  # whoever came just now begins with what comes next
-                tokens = {
-                    each.caller.token.id: (each.caller.token, each.caller.decides) for each in self._sockets
-                }
-                batch = await self._workers.run(lambda node, tokens=tokens: self._news.read(node, tokens))  # type: ignore[misc]
-            self._give(batch, tokens)
+                callers = {each.caller.token.id: each.caller for each in self._sockets}
+                check_all = self._checked + CHECK_SECONDS < time.monotonic()
+                if check_all:
+                    self._checked = time.monotonic()
+                read = partial(self._news.read, callers=callers, check_all=check_all)
+                batch = await self._workers.run(read)
+            self._give(batch)
             more = batch.more
 
-    def _give(self, batch: Batch, asked: dict[str, tuple[Token, bool]]) -> None:
+    def _give(self, batch: Batch) -> None:
         people = False
         for socket in self._sockets:
             token = socket.caller.token.id
-            if token not in asked:
-                continue  # it came meanwhile, and hears of what comes next
-            reader = batch.readers.get(token)
-            if reader is None:
+            if token in batch.over:
                 socket.end(End.UNAUTHENTICATED)
-                continue
-            if batch.missed:
+            elif batch.missed:
                 socket.end(End.MISSED)
-                continue
-            for event in batch.events:
-                if reader.may_read(event.audience):
-                    socket.give(event.text)
-            people = people or socket.caller.may(Tier.OPERATOR)
+            for at in batch.given.get(token, ()):
+                socket.give(batch.events[at].text)
+            people = people or socket.caller.operates
         for question in self._waits if batch.missed else batch.answered & self._waits.keys():
             for wait in self._waits[question]:
                 wait.set()
@@ -246,7 +248,7 @@ class Hub:
         """Tell those who run this machine that something of it changed; which they may look at."""
         self._told = None
         for socket in self._sockets:
-            if socket.caller.is_person and socket.caller.may(Tier.OPERATOR):
+            if socket.caller.operates:
                 socket.give(_CHANGED)
 
 
