@@ -60,7 +60,9 @@ Look = Callable[[Sequence[Question]], Awaitable[Sequence[Found]]]
 @dataclass(eq=False, slots=True)
 class _Wait:
     question: Question
-    done: asyncio.Future[Answered] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    done: asyncio.Future[Answered | None] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
 
     def settle(self, found: Found) -> None:
         if self.done.done() or found is None:
@@ -79,6 +81,7 @@ class Answers:
         self._look = look
         self._waits: set[_Wait] = set()
         self._watch: asyncio.Task[None] | None = None
+        self._ended = False
 
     @property
     def waits(self) -> int:
@@ -86,7 +89,7 @@ class Answers:
         return len(self._waits)
 
     async def wait(self, question: Question, seconds: float) -> Answered | None:
-        """Wait for an answer; None when there is none in `seconds`.
+        """Wait for an answer; None when there is none in `seconds`, or before nobody waits any more.
 
         Raises DmpError `forbidden` on `from` once the one who asked may not read any more.
         """
@@ -97,7 +100,7 @@ class Answers:
         try:
             async with asyncio.timeout(seconds):
                 await self._try([waiting])  # it may have come before anybody watched
-                return await waiting.done
+                return None if self._ended and not waiting.done.done() else await waiting.done
         except TimeoutError:
             return None
         finally:
@@ -105,6 +108,13 @@ class Answers:
             if not self._waits and self._watch is not None:
                 self._watch.cancel()
                 self._watch = None
+
+    def end(self) -> None:
+        """End every wait, and let nobody wait any more."""
+        self._ended = True
+        for wait in self._waits:
+            if not wait.done.done():
+                wait.done.set_result(None)
 
     async def _pass_on(self) -> None:
         with self._watched() as changes:

@@ -66,6 +66,10 @@ class Desk:
         """How many calls wait for an answer."""
         return self._answers.waits
 
+    def end(self) -> None:
+        """End the waits: the answers come by mail."""
+        self._answers.end()
+
     async def call(
         self, actor: Actor, name: str, arguments: Mapping[str, JsonValue], key: str | None = None
     ) -> Told:

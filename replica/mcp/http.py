@@ -10,7 +10,7 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator, Collection, Iterator
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -72,8 +72,13 @@ async def running(
             max_request_body_size=MAX_BODY_BYTES,
             max_sessions=MAX_SESSIONS,
         )
-        async with sessions.run(), _served(_Door(workers, sessions), listening):
-            yield f"http://{reached_at(address, listening)}{PATH}"
+        door = _Door(workers, sessions)
+        async with _served(door, listening), sessions.run():
+            try:
+                yield f"http://{reached_at(address, listening)}{PATH}"
+            finally:
+                desk.end()
+                await door.ended()
     finally:
         await asyncio.to_thread(workers.close)
         listening.close()
@@ -100,6 +105,16 @@ class _Door:
     def __init__(self, workers: Workers, sessions: StreamableHTTPSessionManager) -> None:
         self._workers = workers
         self._sessions = sessions
+        self._calls = 0
+        self._ending = False
+
+    async def ended(self) -> None:
+        """Let nobody in any more, and wait until whoever called has been told, but not for long."""
+        self._ending = True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(END_SECONDS):
+                while self._calls:
+                    await asyncio.sleep(_PAUSE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -112,9 +127,16 @@ class _Door:
         token = caller.token
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=token.id, scopes=[]))
         scope[_ACTOR] = Actor(caller.sender.address, _session(Request(scope), token.id))
-        await self._sessions.handle_request(scope, receive, send)
+        called = scope["method"] == "POST"  # else it listens, for as long as it likes
+        self._calls += called
+        try:
+            await self._sessions.handle_request(scope, receive, send)
+        finally:
+            self._calls -= called
 
     async def _caller(self, path: str, headers: Headers) -> Caller:
+        if self._ending:
+            raise Refusal(503, str(Code.UNAVAILABLE), "this service is about to end; try again in a moment")
         if path != PATH:
             raise Refusal(404, str(Code.NOT_FOUND), f"there is nothing at this path; the tools are at {PATH}")
         scheme, _, secret = headers.get("authorization", "").partition(" ")
