@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from crypto.acks import AcksError, read_acks
-from crypto.op import Op, Unverified, read_line, to_line
+from crypto.op import Op, Stub, Unverified, read_line, to_line
 from replica.abreast import Asking
 from replica.chain.acknowledge import acks_to_publish, keep_acks, published_text
 from replica.chain.apply import Applier
 from replica.chain.guard import stop_for_stranger
 from replica.chain.own_lane import compare, first_to_compare, published_head
+from replica.chain.prune import AT_ONCE
 from replica.chain.verify import Verifier
 from replica.mail.newly_reading import note_new_readers
 from replica.moving import Open
@@ -29,6 +30,7 @@ from replica.records.commits import CommitPoint
 from replica.records.link import Link, Role
 from replica.team.roster import Team
 from transports.base import Behind, Line, Skipped, Transport, TransportError
+from transports.pruning import Prunes
 from transports.remotes import RemoteError
 
 T = TypeVar("T")
@@ -210,11 +212,12 @@ class Visits:
         lines = {seq: line for seq in wanted if (line := self._line(team, seq)) is not None}
         record = transports.record(node.store.db, other.link)
         acks = acks_to_publish(node, team, None if record is None else record.acks)
-        if not lines and acks is None:
+        shorter = self._shorter(answer.own) if visit.whole else {}
+        if not lines and acks is None and not shorter:
             return None
         transport, me = other.transport, node.me
         publish = self._asking.begin(
-            transport, lambda: _guarded(transport, lambda: _publish(transport, me, lines, acks))
+            transport, lambda: _guarded(transport, lambda: _publish(transport, me, lines, acks, shorter))
         )
         return _Sent(visit, acks, lines.keys(), publish)
 
@@ -298,6 +301,18 @@ class Visits:
             return to_line(entry.stub())
         return ops.line_at(self._node.store.db, self._node.me, seq)
 
+    def _shorter(self, own: Sequence[Line]) -> dict[bytes, bytes]:
+        """Own ops there that were taken back on the main transport since, with their stubs; of many the first."""
+        found: dict[bytes, bytes] = {}
+        for line in own:
+            read = read_line(line.raw)
+            if not isinstance(read, Unverified) or not isinstance(read.entry(), Op) or len(found) >= AT_ONCE:
+                continue
+            kept = ops.entry_at(self._node.store.db, self._node.me, read.seq)
+            if isinstance(kept, Stub) and kept.hash == read.hash:
+                found[line.raw] = to_line(kept)
+        return found
+
     def _seen(self, visit: _Visit, read_back: int) -> None:
         node = self._node
         with node.store.transaction(CommitPoint.VISITED) as db:
@@ -343,10 +358,16 @@ def _answer(transport: Transport, question: _Question) -> _Answer:
 
 
 def _publish(
-    transport: Transport, me: str, lines: Mapping[int, bytes], acks: bytes | None
+    transport: Transport,
+    me: str,
+    lines: Mapping[int, bytes],
+    acks: bytes | None,
+    shorter: Mapping[bytes, bytes],
 ) -> Sequence[bytes]:
-    """Publish, and read back what was published. Runs in whatever thread."""
+    """Publish, take back what can be, and read back what was published. Runs in whatever thread."""
     transport.publish(me, [lines[seq] for seq in sorted(lines)], acks=acks)
+    if shorter and isinstance(transport, Prunes):
+        transport.prune(me, shorter)
     return [line.raw for line in transport.lane(me, min(lines))] if lines else []
 
 

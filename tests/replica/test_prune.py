@@ -8,8 +8,9 @@ import pytest
 
 from crypto.op import Op, Stub, read_entry
 from replica.chain.prune import DAY_MS, compact
-from replica.records import ops
+from replica.records import ops, transports
 from replica.records.commits import CommitPoint
+from replica.records.link import Link
 from replica.records.meta import Meta, put
 from replica.team import commands
 from tests.replica.killer import KilledError, Killer, When
@@ -139,6 +140,32 @@ def test_who_was_revoked_holds_up_nothing(made: World) -> None:
     assert done.ops
     assert done.saved > 100
     assert not done.held_up_by
+
+
+def test_what_was_taken_back_is_taken_back_on_the_other_branches_too(made: World) -> None:
+    ada, bob = over_git(made, "ada", "bob")
+    bare = made.folder / "second.git"
+    subprocess.run(["git", "init", "-q", "--bare", str(bare)], check=True)
+    second, main = _git(made, bare, "second"), ada.transport
+    with ada.node.store.transaction(CommitPoint.VISITED) as db:
+        transports.add(db, Link(str(bare)))
+
+    def sync() -> list[type]:
+        report = ada.pass_(open_=lambda link: second if link.remote == str(bare) else main).run()
+        assert not report.faults
+        second.refresh()
+        entries = [read_entry(line.raw) for line in second.lane(ada.me)]
+        return [type(entry) for entry in entries if entry.type == "mail"]
+
+    ada.send("human:bob", "Ripe?")
+    assert sync() == [Op]
+    exchange(ada, bob)
+    later(8, ada, bob)
+    sync()
+    later(1, ada)
+    assert sync() == [Stub]
+    ada.send("human:bob", "Yes?")
+    assert sync() == [Stub, Op]
 
 
 def test_a_silent_member_that_holds_it_up_is_told_of(made: World) -> None:
