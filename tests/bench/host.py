@@ -74,9 +74,16 @@ def send_ratio(folder: Path, count: int, rounds: int) -> None:
 
 def filled(path: Path, size: int) -> Engine:
     """A host whose store holds `size` messages in threads of `THREAD`, all to one mailbox."""
-    host, ids = engine(path), Ulids(os.urandom)
+    host = engine(path)
+    fill(host.store, size, TASK)
+    return host
+
+
+def fill(store: Store, size: int, recipient: str) -> None:
+    """Store `size` messages in threads of `THREAD`, all to one mailbox; every tenth of them is unread."""
+    ids = Ulids(os.urandom)
     message_id = delivery_id = thread = None
-    with host.store.transaction("fill") as db:
+    with store.transaction("fill") as db:
         for number in range(size):
             now = START + number
             message_id = ids.after("m-", message_id, now)
@@ -87,16 +94,15 @@ def filled(path: Path, size: int) -> Engine:
                 thread=thread,
                 reply_to=None if thread == message_id else thread,
                 sender=ADA.address,
-                to=(TASK,),
+                to=(recipient,),
                 kind="message",
                 body=BODY,
                 created_at=timestamp(now),
             )
             insert_message(db, message)
             state = State.HELD if number % 10 == 0 else State.READ
-            delivery = Delivery(delivery_id, message_id, TASK, Via.DIRECT, state, None, timestamp(now))
+            delivery = Delivery(delivery_id, message_id, recipient, Via.DIRECT, state, None, timestamp(now))
             insert_deliveries(db, [delivery])
-    return host
 
 
 def read_ratios(folder: Path, times: int) -> None:

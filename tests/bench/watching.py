@@ -28,12 +28,12 @@ RELAY_TARGET: Final = 0.05
 _IDLE_SECONDS: Final = {"git": 5.0, "relay": 1.0}
 _LOOK_SECONDS: Final = 0.001
 _SETTLED_SECONDS: Final = 10.0
-_DMP: Final = (sys.executable, "-m", "replica.cli.main")
+DMP: Final = (sys.executable, "-m", "replica.cli.main")
 
 
 def dmp(directory: Path, *arguments: str) -> str:
     """Run a command of one person's."""
-    command = [*_DMP, *arguments, "--dir", str(directory)]
+    command = [*DMP, *arguments, "--dir", str(directory)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
@@ -75,7 +75,7 @@ def _tell(over: str, spent: list[float], target: float) -> None:
 @contextmanager
 def _relay(directory: Path) -> Iterator[str]:
     """Run a relay, whose URL this is."""
-    command = [*_DMP, "relay", "serve", "--json", "--dir", str(directory), "--listen", "127.0.0.1:0"]
+    command = [*DMP, "relay", "serve", "--json", "--dir", str(directory), "--listen", "127.0.0.1:0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert process.stdout is not None
@@ -86,7 +86,7 @@ def _relay(directory: Path) -> Iterator[str]:
 
 def _measured(over: str, ada: Path, bob: Path, messages: int) -> list[float]:
     """How long each message takes between two who watch."""
-    command = [*_DMP, "sync", "--watch", "--dir"]
+    command = [*DMP, "sync", "--watch", "--dir"]
     watching = [
         subprocess.Popen([*command, str(who)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for who in (ada, bob)
