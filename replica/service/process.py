@@ -39,6 +39,9 @@ REQUEST_SECONDS: Final = 2.0
 WORKER_SECONDS: Final = 4.0
 """How long threads may take to end: one that asks a far side waits for no more than that."""
 
+SWITCH_SECONDS: Final = 0.001
+"""How long a thread that computes keeps the others waiting: requests are answered while it syncs."""
+
 LAST_SECONDS: Final = 10.0
 """After which the process ends, whatever still runs in it: nothing that was committed depends on its end."""
 
@@ -64,6 +67,7 @@ def serve(root: Path, config: ServeConfig, ready: Callable[[Started], None]) -> 
     """
     with opened(root) as node:
         replica, handle, now = node.me, node.handle, node.now()
+    sys.setswitchinterval(SWITCH_SECONDS)
     directory = Directory(root)
     with serving(directory.service_lock, now) as listening, Changes(directory.database) as changes:
         metrics, stop = Metrics(), Stop()

@@ -3,7 +3,7 @@
 Each prints ratios within its own run; absolute figures are this machine's and are only recorded.
 """
 
-from tests.bench import audit, chain, crowd, host, large, mail, relay, roster, send, sync, watching
+from tests.bench import api, audit, chain, crowd, host, large, mail, relay, roster, send, sync, watching
 
 
 def main() -> None:
