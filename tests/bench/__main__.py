@@ -8,7 +8,7 @@ from tests.bench import api, audit, chain, crowd, host, large, mail, relay, rost
 
 def main() -> None:
     """Run them all."""
-    for each in (chain, roster, audit, host, large, send, mail, sync, relay, watching, crowd):
+    for each in (chain, roster, audit, host, api, large, send, mail, sync, relay, watching, crowd):
         each.main()
 
 
