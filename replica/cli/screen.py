@@ -95,7 +95,7 @@ class Screen:
     @contextmanager
     def paged(self) -> Iterator[None]:
         """Show what the block prints with the person's pager, where it is more than their terminal shows at once."""
-        if self.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        if self.as_json or sys.stdin is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
             yield
             return
         shown = _Kept()
