@@ -7,9 +7,11 @@ half open, whose other side is gone without a word, is found out by the pings th
 import asyncio
 import os
 import random
+import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -151,10 +153,10 @@ class SocketLink:
     async def _connect(self, login: Login) -> None:
         async with self._connecting:
             live = self._live
-            if live is not None and live.error is None:
-                if live.conversation.login == login:
+            if live is not None:
+                if live.error is None and live.conversation.login == login:
                     return
-                await self._drop(live)
+                await self._drop(live)  # also one that is lost may still be closing
             made = await self._open(login)
             with self._changed:
                 self._live, self._is_left_to_another = made, False
@@ -352,5 +354,13 @@ def _no_redirects() -> aiohttp.TraceConfig:
 
 
 async def _close(ws: aiohttp.ClientWebSocketResponse | None) -> None:
-    if ws is not None:
+    """Close a connection, and cut it: what the other side leaves unread would keep its socket open for ever."""
+    if ws is None:
+        return
+    sock = ws.get_extra_info("socket")
+    try:
         await ws.close()
+    finally:
+        if sock is not None:
+            with suppress(OSError):  # it is closed by now
+                sock.shutdown(socket.SHUT_RDWR)

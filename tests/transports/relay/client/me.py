@@ -7,6 +7,7 @@ from pathlib import Path
 
 from crypto.ed25519 import SigningKey
 from tests.transports.ops import ADA
+from transports.base import Transport
 from transports.opening import Member
 from transports.relay.address import RelayAddress
 from transports.relay.client.socket import SocketLink
@@ -47,3 +48,8 @@ def transport_to(
     """A transport to the relay at an address, that waits hardly at all before it connects again."""
     link = SocketLink(request_seconds=request_seconds, heartbeat_seconds=heartbeat_seconds, random=random)
     return RelayTransport(RelayAddress.parse(url), me or Me(), directory, link, sleep=sleep)
+
+
+def lines(transport: Transport, since: dict[str, int] | None = None) -> list[bytes]:
+    """What a pull hands over."""
+    return [line.raw for line in transport.pull(since or {})]

@@ -55,6 +55,23 @@ class Logs:
                 yield frames.write(frames.Acknowledged(id_))
 
 
+def answered(
+    logs: Logs, instead: Callable[[frames.Frame], Iterable[str] | None]
+) -> Callable[..., Iterable[str]]:
+    """What an honest relay answers, but for what a test has answered otherwise."""
+
+    def answer(frame: frames.Frame) -> Iterable[str]:
+        other = instead(frame)
+        return logs(frame) if other is None else other
+
+    return answer
+
+
+def hint(*raws: bytes) -> str:
+    """A push of these lines."""
+    return frames.write(frames.Ops(frames.carried(raws)))
+
+
 def place(raw: bytes) -> tuple[str, int]:
     """The lane and seq of a line."""
     carried = frames.parse(f'{{"t":"ops","ops":[{raw.decode()}]}}')
