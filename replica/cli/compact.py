@@ -36,7 +36,8 @@ def compact_now(cli: Cli, days: int) -> None:
             if not isinstance(transport, Prunes):
                 raise DmpError(
                     Code.CONFLICT,
-                    f"{transport.url} drops by itself what everybody has; there is nothing to do",
+                    f"nothing can be taken off {transport.url}: a relay drops by itself what everybody has, and a "
+                    "directory keeps everything",
                 )
             done = compact(node, transport, older_than_ms=days * DAY_MS)
         held = {_name(node, replica): count for replica, count in sorted(done.held_up_by.items())}

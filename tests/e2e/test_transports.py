@@ -174,6 +174,7 @@ def test_a_team_lives_on_a_directory_alone(people: Typists, stick: Path) -> None
     ada.dmp("sync")
     bob.dmp("sync")
     assert bob.bodies() == ["No server at all."]
+    assert "a directory keeps everything" in " ".join(ada.refused("team", "compact").split())
 
 
 def test_a_repository_that_moved_is_the_main_one_again(orchard: Town, ada: Typist, bob: Typist) -> None:

@@ -70,7 +70,8 @@ TROUBLES: Final = (
     ),
     _trouble(
         "there is no such repository, or this account may not see it",
-        "check that the repository exists and that this account may read it",
+        "check that the repository exists and that this account may read it; the address of a relay begins with "
+        "wss://",
         *("does not appear to be a git repository", "repository .*not found", "does not exist"),
         "returned error: 404",
     ),
