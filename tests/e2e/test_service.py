@@ -4,11 +4,15 @@ import json
 import signal
 import sqlite3
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from replica.service.lock import Holder, holder
 from tests.e2e.people import PATIENCE, Person, Running, Town
@@ -38,6 +42,13 @@ def has(person: Person, body: str) -> bool:
         return db.execute("SELECT 1 FROM messages WHERE body = ?", (body,)).fetchone() is not None
 
 
+def asked(url: str, token: str = "") -> str:
+    """What a service answers."""
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"} if token else {})
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        return str(answer.read().decode())
+
+
 def lock_of(person: Person) -> Path:
     return person.root / "serve.lock"
 
@@ -54,15 +65,18 @@ def test_mail_sent_by_a_command_arrives_where_a_service_runs_and_logs_tell_nothi
         question = bob.json("inbox")["deliveries"][-1]["message"]["id"]
         bob.dmp("reply", question, f"{SECRET}, indeed")
         wait_for(lambda: has(ada, f"{SECRET}, indeed"))
-        with urllib.request.urlopen(f"{url}/metrics") as answer:
-            metrics = answer.read().decode()
+        token = ada.dmp("token", "add").strip()
+        assert SECRET in asked(f"{url}/api/messages/{question}", token)
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            asked(f"{url}/api/messages/{question}", f"{token}x")
+        metrics = asked(f"{url}/metrics")
         told = [one.end(signal.SIGTERM) for one in (hers, his)]
     assert [each.code for each in told] == [0, 0]
     logs = "".join(each.err for each in told)
     assert "synced: published" in logs
     assert all(isinstance(json.loads(line), dict) for line in logs.splitlines())
     keys = json.loads((ada.root / "keys" / "replica.json").read_text())
-    for secret in (SECRET, keys["signPriv"], keys["sealPriv"]):
+    for secret in (SECRET, token, keys["signPriv"], keys["sealPriv"]):
         assert secret not in logs
         assert secret not in metrics
     assert 'dmp_sync_passes_total{outcome="done"}' in metrics
@@ -146,3 +160,17 @@ def test_the_doctor_asks_transports_while_no_service_runs_and_believes_the_servi
     with bob.running(*SERVE) as running:
         started(running)
         wait_for(lambda: "a sync reached it" in bob.dmp("doctor"))
+
+
+def test_a_service_ends_in_seconds_although_a_program_waits_for_an_answer(ada: Person) -> None:
+    question = ada.json("send", "human:bob", "Ship it?", "--kind", "question", "--blocking")["message"]["id"]
+    token = ada.dmp("token", "add").strip()
+    with ada.running(*SERVE) as running, ThreadPoolExecutor(1) as pool:
+        url = started(running)["url"]
+        waiting = pool.submit(asked, f"{url}/api/messages/{question}/answer?wait=1", token)
+        asked(f"{url}/api/health")
+        wait_for(lambda: waiting.running())
+        begun = time.monotonic()
+        assert running.end(signal.SIGTERM).code == 0
+        assert time.monotonic() - begun < PATIENCE / 2  # a wait is half a minute long
+        assert waiting.exception(PATIENCE) is not None or waiting.result()
