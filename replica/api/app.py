@@ -142,11 +142,12 @@ class _Api:
             return refused(Refusal(503, str(Code.UNAVAILABLE), f"{error.message}{hint}"))
         except ConnectionError:
             raise
-        except sqlite3.OperationalError:
+        except (sqlite3.IntegrityError, sqlite3.ProgrammingError) as error:  # this program is at fault
+            return _bug(error)
+        except (sqlite3.DatabaseError, OSError):
             return refused(Refusal(503, str(Code.UNAVAILABLE), "the store cannot be used; look at the disk"))
         except Exception as error:  # noqa: BLE001 - what was asked is not logged, only what went wrong here
-            _log.error("a request failed: %s", type(error).__name__)
-            return refused(Refusal(500, "bug", "this is a bug in dmp; nothing that was done is lost"))
+            return _bug(error)
 
     def handler(self, route: Route) -> Handler:
         """What answers the requests of a route."""
@@ -295,6 +296,11 @@ def answer(status: int, value: JsonValue, headers: dict[str, str] | None = None)
 def refused(refusal: Refusal) -> web.Response:
     """The answer to a request that is refused."""
     return answer(refusal.status, refusal.to_json(), dict(refusal.headers))
+
+
+def _bug(error: Exception) -> web.Response:
+    _log.error("a request failed: %s", type(error).__name__)
+    return refused(Refusal(500, "bug", "this is a bug in dmp; nothing that was done is lost"))
 
 
 def _forget(node: DirectoryNode, secret: str) -> None:
