@@ -24,7 +24,7 @@ from crypto.roster.bodies import (
 from crypto.sealing import seal
 from transports.relay import frames
 from transports.relay.address import auth_message
-from transports.relay.frames import Carried, Frame, carried, parse, write
+from transports.relay.frames import Carried, Frame, Why, carried, parse, why, write
 from transports.relay.server.registration import Registrar, Status
 from transports.relay.server.relay import Relay
 from transports.relay.server.session import Session
@@ -137,6 +137,21 @@ def lines(ops: Iterable[Op]) -> list[bytes]:
 def body_of(founder: Person, **more: JsonValue) -> bytes:
     key, found_op, *rest = (json.loads(to_line(op)) for op in founder.chain)
     return json.dumps({"key": key, "found": found_op, "ops": rest, **more}).encode()
+
+
+def raws(answer: frames.Ops) -> list[bytes]:
+    """The texts of the ops in an answer."""
+    return [op.raw for op in answer.ops]
+
+
+def stub(op: Op) -> bytes:
+    return to_line(op.stub())
+
+
+def refused(frame: Frame) -> Why | None:
+    """Why a relay says no, which it does."""
+    assert isinstance(frame, frames.Error | frames.Refused), frame
+    return why(frame.reason)
 
 
 class Line:

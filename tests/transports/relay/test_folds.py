@@ -2,8 +2,6 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -16,14 +14,6 @@ from transports.relay.server import session
 from transports.relay.server.session import State
 from transports.relay.server.shell.folds import SMALL_OPS, Folds
 from transports.relay.server.team import Folded, Team
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "relay.db")
-    desk.register()
-    yield desk
-    desk.store.close()
 
 
 @pytest.fixture

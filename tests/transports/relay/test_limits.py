@@ -1,8 +1,6 @@
 """Windows, buckets, outboxes and sources: what keeps a relay within its bounds."""
 
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from aiohttp.test_utils import make_mocked_request
@@ -26,14 +24,6 @@ from transports.relay.server.shell.doors import (
 from transports.relay.server.shell.metrics import Metrics
 from transports.relay.server.shell.pipeline import Pipeline
 from transports.relay.server.shell.speaker import frame_of
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "relay.db")
-    desk.register()
-    yield desk
-    desk.store.close()
 
 
 @given(st.lists(st.integers(0, 500), max_size=60), st.integers(1, 5))

@@ -1,11 +1,7 @@
 """What a team, and all teams, may store on a relay."""
 
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-
-import pytest
 
 from tests.transports.relay.people import Desk, Line, Person, body_of, found
 from transports.relay import frames
@@ -15,14 +11,6 @@ from transports.relay.server.settings import DAY_MS
 from transports.relay.server.sqlite import SqliteStore
 
 ROOM = 100_000
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "relay.db")
-    desk.register()
-    yield desk
-    desk.store.close()
 
 
 def counted(desk: Desk) -> int:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -18,14 +18,6 @@ from transports.relay.server.shell import pipeline as pipeline_module
 from transports.relay.server.shell.metrics import Metrics
 from transports.relay.server.shell.pipeline import Pipeline
 from transports.relay.server.store import Change
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "relay.db")
-    desk.register()
-    yield desk
-    desk.store.close()
 
 
 def other_team(desk: Desk) -> Line:
