@@ -23,7 +23,15 @@ export function signIn(command, reason, done) {
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    run(submit, problem, async () => done(await post("/api/session", { token: codeIn(field.value) })), { doing: "Signing in…" });
+    run(submit, problem, async () => {
+      try {
+        await post("/api/session", { token: codeIn(field.value) });
+      } catch (error) {
+        if (error.status !== 401) throw error;
+        throw new Error(`This was used already, is too old, or never was good. ${command} prints another link.`);
+      }
+      await done();
+    }, { doing: "Signing in…" });
   });
   return el(
     "div",
