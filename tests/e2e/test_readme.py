@@ -1,6 +1,7 @@
 """Every command the README and the pages of docs/ show is run: two people, a bare repository, real processes."""
 
 import re
+import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from replica.cli import main
+from tests.e2e import forked
 from tests.e2e.people import PATIENCE, Person, Town, environment
 
 ROOT = Path(__file__).parents[2]
@@ -45,6 +47,9 @@ LEARNT = {
 }
 """What a reader takes from the output of one command for a later one, by the name pages give it."""
 
+PLAIN = re.compile(r"dmp [^|&;<>$`\\~*]+")
+"""A command that a shell changes nothing of, but for quotes and a comment."""
+
 
 def commands(page: str) -> Iterator[str]:
     """The commands of a page, in order: lines after `$ ` in console blocks, all lines in sh blocks."""
@@ -58,18 +63,32 @@ def commands(page: str) -> Iterator[str]:
 
 
 class Shell:
-    """Somebody who types what a page says, and fills in what earlier commands printed."""
+    """Somebody who types what a page says, and fills in what earlier commands printed.
 
-    def __init__(self, home: Path, **variables: str) -> None:
+    `forks`: a plain command is a forked process (`tests.e2e.forked`), and not the real program in a real shell.
+    """
+
+    def __init__(self, home: Path, *, forks: bool = False, **variables: str) -> None:
         self._home = home
+        self._forks = forks
         self._environment = {**environment(home), **variables}
         self._known: dict[str, str] = {}
 
     def run(self, command: str) -> None:
         filled = re.sub(r"<([a-z-]+)>", lambda found: self._known[found[1]], command)
+        code, told = (self._fork if self._forks and PLAIN.fullmatch(filled) else self._type)(filled)
+        assert code == 0, f"{filled}\n{told}"
+        self._learn(told)
+
+    def _fork(self, command: str) -> tuple[int, str]:
+        _, *arguments = shlex.split(command, comments=True)
+        code, out, err = forked.run(arguments, env=self._environment, seconds=PATIENCE, folder=self._home)
+        return code, (err + out).decode()
+
+    def _type(self, command: str) -> tuple[int, str]:
         done = subprocess.run(
-            ["bash", "-c", filled],
-            cwd=ROOT if filled.startswith("python -m tests.") else self._home,
+            ["bash", "-c", command],
+            cwd=ROOT if command.startswith("python -m tests.") else self._home,
             env=self._environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -78,8 +97,7 @@ class Shell:
             timeout=PATIENCE,
             check=False,
         )
-        assert done.returncode == 0, f"{filled}\n{done.stdout}"
-        self._learn(done.stdout)
+        return done.returncode, done.stdout
 
     def _learn(self, out: str) -> None:
         for name, pattern in LEARNT.items():
@@ -120,7 +138,7 @@ def test_a_page_for_people_in_a_team_runs(page: str, orchard: Town, ada: Person)
                 stdout=file,
                 check=True,
             )
-    type_all(page, Shell(home, DMP_DIR=str(ada.root)))
+    type_all(page, Shell(home, forks=True, DMP_DIR=str(ada.root)))
 
 
 def test_the_pages_link_to_pages_that_are_there() -> None:
