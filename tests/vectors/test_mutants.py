@@ -43,8 +43,10 @@ WITHOUT: Final[Mapping[str, str]] = {
     "replica/host/place.py": "what one machine has",
     "replica/host/principals.py": "who may act on one machine, which a vector's steps say themselves",
     "replica/host/programs.py": "programs of one machine, which no vector starts",
+    "replica/host/settings.py": "what one person may set",
     "replica/mail/__init__.py": "no code",
     "replica/mcp/": "what agents ask, done by the rooms behind it",
+    "replica/passes.py": "pass after pass of one machine; what is in a pass has some",
     "replica/quoting.py": "what people are told, which no vector says",
     "replica/records/__init__.py": "no code",
     "replica/records/commits.py": "names alone",
@@ -59,6 +61,7 @@ WITHOUT: Final[Mapping[str, str]] = {
     "replica/shared/memory/__init__.py": "no code",
     "replica/team/__init__.py": "no code",
     "replica/team/transport.py": "several transports, of which a vector's world has one",
+    "replica/ways.py": "several transports, of which a vector's world has one",
     "replica/web/": "what a person reads and clicks",
 }
 """The files in which no fault is planted, and why; a folder stands for all in it in which there is none."""
