@@ -35,13 +35,19 @@ WITHOUT: Final[Mapping[str, str]] = {
     "replica/home/": "files and locks of one machine",
     "replica/host/__init__.py": "no code",
     "replica/host/attach.py": "a process that is a session, which no vector is",
+    "replica/host/boxes.py": "what programs read of it, whoever gives them that",
     "replica/host/config.py": "a file of one person's",
     "replica/host/desktop.py": "a notice on one machine's screen",
     "replica/host/doc_files.py": "files of one machine",
     "replica/host/doc_text.py": "texts compared for a person, by git",
+    "replica/host/groups.py": "what programs read of it, whoever gives them that",
     "replica/host/hooks.py": "programs of one machine, which no vector starts",
+    "replica/host/memory_shapes.py": "what programs read of it, whoever gives them that",
     "replica/host/place.py": "what one machine has",
     "replica/host/principals.py": "who may act on one machine, which a vector's steps say themselves",
+    "replica/host/problems.py": "what people are told, which no vector says",
+    "replica/host/registering.py": "what programs ask for, which the rooms behind it do",
+    "replica/host/shapes.py": "what programs read of it, whoever gives them that",
     "replica/host/programs.py": "programs of one machine, which no vector starts",
     "replica/host/settings.py": "what one person may set",
     "replica/mail/__init__.py": "no code",
@@ -49,7 +55,9 @@ WITHOUT: Final[Mapping[str, str]] = {
     "replica/passes.py": "pass after pass of one machine; what is in a pass has some",
     "replica/quoting.py": "what people are told, which no vector says",
     "replica/records/__init__.py": "no code",
+    "replica/records/about_op.py": "what people are told, which no vector says",
     "replica/records/commits.py": "names alone",
+    "replica/records/lanes.py": "what people are drawn, which no vector says",
     "replica/records/link.py": "the address of a far side, of which a vector has one",
     "replica/records/problems.py": "what people are told, which no vector says",
     "replica/records/schema.py": "tables alone",
@@ -61,6 +69,7 @@ WITHOUT: Final[Mapping[str, str]] = {
     "replica/shared/memory/__init__.py": "no code",
     "replica/team/__init__.py": "no code",
     "replica/team/transport.py": "several transports, of which a vector's world has one",
+    "replica/team/shown.py": "what programs read of it, whoever gives them that",
     "replica/ways.py": "several transports, of which a vector's world has one",
     "replica/web/": "what a person reads and clicks",
 }
@@ -109,7 +118,9 @@ def test_a_fault_fails_its_test(fault: Fault) -> None:
     assert not fault.caught_by, "vectors catch it as well; run make mutants"
     assert fault.seed is None
     assert fault.test is not None
-    assert first_test(fault, [fault.test]) == fault.test
+    failed = first_test(fault, [fault.test])
+    assert failed is not None
+    assert failed.startswith(fault.test), "the first of a test's cases may fail for all"
 
 
 def test_tests_that_are_not_there_are_no_tests_that_pass() -> None:
