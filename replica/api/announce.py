@@ -4,12 +4,12 @@ Whoever can read it may register an agent, and no more: the token in it neither 
 """
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from replica.api import tokens
+from replica.home.private import write_private
 from replica.node import opened
 
 FILE: Final = "api.json"
@@ -27,11 +27,7 @@ def announce(root: Path, url: str) -> None:
     """Say that the replica at `root` is served at `url`, with a new token. Raises DmpError, OSError."""
     with opened(root) as node:
         made = tokens.shared(node)
-    written = root / f"{FILE}.new"
-    descriptor = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump({"url": url, "token": made.secret}, file)
-    written.replace(root / FILE)
+    write_private(root / FILE, json.dumps({"url": url, "token": made.secret}))
 
 
 def announced(root: Path) -> Announced | None:

@@ -1,7 +1,10 @@
 """`dmp session`: make sessions, be one, end one (section 2.2)."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 import click
@@ -13,10 +16,12 @@ from replica.cli.context import Cli, group, pass_cli
 from replica.cli.messages import replica_text
 from replica.cli.outlet import Outlet
 from replica.cli.text import moment, quoted
+from replica.home.private import write_private
 from replica.host import items, sessions
 from replica.host.attach import Ending, Signals, attend, living
 from replica.host.sessions import Session
 from replica.node import Node
+from replica.records import tokens
 from replica.records.commits import CommitPoint
 from replica.shared import runs
 from replica.shared.runs import Claim
@@ -62,8 +67,16 @@ def start(cli: Cli, task: str | None, named: str | None) -> None:
     help="Give each message to this line of the shell, on its standard input. If it fails, the message is "
     "held for the next session.",
 )
+@click.option(
+    "--token-file",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Put a token there by which a program uses the API as the session, while it lives.",
+)
 @pass_cli
-def attach(cli: Cli, named: str | None, task: str | None, command: str | None) -> None:
+def attach(
+    cli: Cli, named: str | None, task: str | None, command: str | None, token_file: Path | None
+) -> None:
     """Be a session: print the mail it gets, at once, until it ends.
 
     It ends with Ctrl-C, with SIGTERM, with `dmp session end`, and when the other end of standard input or
@@ -85,7 +98,7 @@ def attach(cli: Cli, named: str | None, task: str | None, command: str | None) -
             return made
 
         node.host.ended = signals.seen
-        with living(node, find) as one:
+        with living(node, find) as one, _token_in(node, one, token_file):
             outlet = Outlet(cli, node, one, command, signals.seen)
             if cli.as_json:
                 outlet.document({"session": _json(one, live=True)})
@@ -188,6 +201,24 @@ def _told_of(claim: Claim) -> Session:
     ended = None if claim.live else timestamp(claim.latest.ms)
     started = timestamp(claim.first.ms)
     return Session(claim.run, claim.task, claim.replica, claim.live, started, ended, claim.waiting_on)
+
+
+@contextmanager
+def _token_in(node: Node, one: Session, file: Path | None) -> Iterator[None]:
+    """Keep a token of a live session's in a file for the length of a block."""
+    if file is None:
+        yield
+        return
+    from replica.api import tokens as making  # most sessions have none
+
+    made = making.make(node, one.address, label="while it is attached")
+    try:
+        write_private(file, made.secret)
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+        with node.store.transaction(CommitPoint.TOKEN) as db:
+            tokens.remove(db, made.token.id)
 
 
 def _make(node: Node, task: str | None, address: str | None) -> Session:

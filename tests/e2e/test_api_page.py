@@ -6,9 +6,12 @@ import re
 import signal
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+import pytest
 
 from tests.e2e.people import PATIENCE, Person, Town
 from tests.e2e.test_readme import ROOT, SERVED, Shell, commands
@@ -91,3 +94,28 @@ def test_processes_of_this_machine_find_the_service_and_register(orchard: Town, 
         )
         with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:
             assert json.loads(answer.read())["agent"]["address"] == "agent:ada/scribe"
+
+
+def test_a_session_has_a_token_in_a_file_while_it_lives(orchard: Town, ada: Person) -> None:
+    file = orchard.folder / "run.token"
+    with service(ada) as url:
+        with ada.running(
+            "session",
+            "attach",
+            ada.json("session", "start")["session"]["address"],
+            "--json",
+            "--token-file",
+            str(file),
+        ) as attached:
+            attached.told('"session"')
+            assert file.stat().st_mode & 0o077 == 0
+            asked = urllib.request.Request(
+                f"{url}/api/mailbox", headers={"Authorization": f"Bearer {file.read_text()}"}
+            )
+            with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:
+                assert answer.status == 200
+            attached.end(signal.SIGTERM)
+        assert not file.exists()
+        assert ada.json("token", "list")["tokens"][0]["kind"] == "shared"
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(asked, timeout=PATIENCE)
