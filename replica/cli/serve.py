@@ -1,6 +1,7 @@
 """`dmp serve`: one replica as a process that runs for long."""
 
 import os
+from ipaddress import ip_address
 
 import click
 
@@ -17,6 +18,15 @@ def _flag(setting: Setting) -> click.Option:
         metavar="VALUE",
         help=f"{setting.says[0].upper()}{setting.says[1:]}; {setting.must_be}.{default}",
     )
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address to listen on is reached from this machine alone."""
+    host = address.rpartition(":")[0].removeprefix("[").removesuffix("]")
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 @command("serve", params=[_flag(each) for each in SETTINGS])
@@ -56,6 +66,11 @@ def serve(cli: Cli, /, **flags: str | None) -> None:
             )
         else:
             cli.screen.say(f"Serving {started.replica} at {started.url} (Ctrl-C ends it).")
+            if not is_loopback(config.serve.listen):
+                cli.screen.note(
+                    "dmp: it is reached from other machines, without TLS: whoever is on the way reads what it answers, "
+                    "and the tokens. Put a proxy with TLS in front of it instead; see docs/service.md"
+                )
 
     run(cli.root, config.serve, ready)
     cli.screen.note("Stopped. Nothing is lost: the next run goes on from here.")
