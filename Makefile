@@ -3,7 +3,7 @@
 # make test    lint, types, import rules and tests
 # make bench   speed, as ratios in one run
 # make simulate teams of replicas through bad networks, clocks and crashes (SEEDS=10000 for a day's run)
-# make mutants small faults in the source, each of which a vector or a simulated team must catch
+# make mutants small faults in the source, each of which a vector, a simulated team or a test must catch
 
 PYTHON ?= python3
 BIN := .venv/bin
