@@ -56,7 +56,9 @@ def _serving(root: Path, times: int) -> None:
                 answer.read()
             began = time.perf_counter() - start
             print(f"large: `dmp serve` answers after {began:.2f} s (target {START_TARGET:.0f})")
-            request = Request(f"{url}/api/mailbox?order=newest&limit={PAGE}", headers={"Authorization": f"Bearer {token}"})
+            request = Request(
+                f"{url}/api/mailbox?order=newest&limit={PAGE}", headers={"Authorization": f"Bearer {token}"}
+            )
             pages = []
             for _ in range(times):
                 start = time.perf_counter()
