@@ -7,7 +7,6 @@ keeps the others waiting.
 import asyncio
 import json
 import logging
-import sqlite3
 import time
 from collections import deque
 from collections.abc import AsyncIterator
@@ -18,7 +17,7 @@ from typing import Final
 
 from aiohttp import WSCloseCode, web
 
-from core.errors import Code, DmpError
+from core.errors import Code
 from replica.api.credentials import Caller
 from replica.api.errors import Refusal
 from replica.api.news import Batch, News
@@ -153,7 +152,7 @@ class Hub:
             seen = await self._changes.after(seen)
             try:
                 await self._pass_on()
-            except (DmpError, Refusal, sqlite3.Error, OSError) as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, there is no other way to hear of what is new
                 _log.warning("what is new cannot be read, and is tried again: %s", type(error).__name__)
                 await asyncio.sleep(_RETRY_SECONDS)
                 seen = -1

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import Any, Final, TypeAlias, TypeVar
 
-from core.errors import Code
+from core.errors import Code, DmpError
 from replica.api.errors import Refusal
 from replica.node import DirectoryNode
 
@@ -65,7 +65,7 @@ class Workers:
                     continue
                 try:
                     if node is None:
-                        node = stack.enter_context(self._open())
+                        node = self._opened(stack)
                     found = work(node)
                 except sqlite3.DatabaseError as error:  # what was opened may be good for nothing now
                     node = None
@@ -77,3 +77,10 @@ class Workers:
                 else:
                     done.set_result(found)
                 del work, done
+
+    def _opened(self, stack: ExitStack) -> DirectoryNode:
+        """The replica; what keeps it from being opened is nothing that whoever asks has done."""
+        try:
+            return stack.enter_context(self._open())
+        except DmpError as error:
+            raise DmpError(Code.UNAVAILABLE, error.message) from error

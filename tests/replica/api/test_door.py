@@ -145,10 +145,46 @@ def test_a_message_says_whether_its_sender_is_external(ada: User) -> None:
     assert (message["external"], message["remote"]) == (False, False)
 
 
-def test_a_replica_that_is_not_there_is_no_bug(tmp_path: Path) -> None:
+def test_a_replica_that_cannot_be_opened_is_503_and_no_bug(tmp_path: Path) -> None:
     with served(tmp_path) as gone:
         user = gone.user()
         gone.root.rename(tmp_path / "elsewhere")
         got = user.get("/api/mailbox")
         (tmp_path / "elsewhere").rename(gone.root)
-    assert (got.status, set(got.json)) == (404, {"error", "code"})
+    assert (got.status, got.json["code"]) == (503, "unavailable")
+    assert "key file" in got.json["error"] or "no replica" in got.json["error"]
+
+
+def test_a_store_that_is_damaged_is_503_and_no_bug_and_works_again_once_it_is_put_back(
+    tmp_path: Path,
+) -> None:
+    with served(tmp_path) as host:
+        user = host.user()
+        assert user.get("/api/channels").status == 200
+        with host.node.store.transaction("a test") as db:
+            db.execute("ALTER TABLE tokens RENAME TO lost")
+        got = user.get("/api/channels")
+        assert (got.status, got.json["code"]) == (503, "unavailable")
+        with host.node.store.transaction("a test") as db:
+            db.execute("ALTER TABLE lost RENAME TO tokens")
+        assert user.get("/api/channels").status == 200
+
+
+def test_no_secret_and_no_body_is_in_any_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Section 13.10."""
+    caplog.set_level("DEBUG")
+    with served(tmp_path) as host:
+        user = host.user()
+        user.send("human:bob", body="a body that is nobody else's")
+        user.get(f"/ws?token={user.token}")
+        with host.node.store.transaction("a test") as db:
+            db.execute("ALTER TABLE messages RENAME COLUMN body TO lost")
+        assert (
+            user.post("/api/messages", {"to": ["human:bob"], "kind": "message", "body": "another"}).status
+            == 503
+        )
+        with host.node.store.transaction("a test") as db:
+            db.execute("ALTER TABLE messages RENAME COLUMN lost TO body")
+    said = "\n".join(record.getMessage() for record in caplog.records)
+    for secret in (str(user.token), "a body that", "another"):
+        assert secret not in said
