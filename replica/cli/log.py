@@ -45,9 +45,9 @@ def log(cli: Cli, since: str | None, follow: bool) -> None:
     was long ago only the newest are kept.
     """
     with cli.node() as node:
-        found = entries(node, since or "")
         if follow:
-            _follow(cli, node, since or "", found)
+            _follow(cli, node, since or "")
+        found = entries(node, since or "")
     if cli.as_json:
         cli.screen.document({"log": [each.to_json() for each in found]})
         return
@@ -58,17 +58,17 @@ def log(cli: Cli, since: str | None, follow: bool) -> None:
             cli.screen.say("Nothing was refused, halted or changed.")
 
 
-def _follow(cli: Cli, node: DirectoryNode, since: str, found: list[Entry]) -> NoReturn:
+def _follow(cli: Cli, node: DirectoryNode, since: str) -> NoReturn:
     """Print what there is, and what is new, until interrupted."""
     shown: set[Entry] = set()
     while True:
+        seen = _version(node)
+        found = entries(node, since)
         for each in found:
             if each not in shown:
                 _show(cli, each)
         shown = set(found)
-        seen = _version(node)
-        found = entries(node, since)
-        while set(found) == shown and _version(node) == seen:
+        while _version(node) == seen:
             time.sleep(_LOOK_SECONDS)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -269,7 +270,7 @@ def _transports(node: DirectoryNode, config: Config, serves: Holder | None) -> I
         asking = Abreast(ANSWER_SECONDS)
         asked = [(each, _begin(ways, asking, each.link)) for each in used]
         for each, answer in asked:
-            yield from _checked(_name(each), lambda each=each, answer=answer: _reached(node, each, answer))  # type: ignore[misc]
+            yield from _checked(_name(each), partial(_reached, node, each, answer))
 
 
 def _begin(ways: Ways, asking: Abreast, link: Link) -> Callable[[], Transport]:

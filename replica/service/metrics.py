@@ -8,9 +8,10 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, ProcessCollecto
 from core.errors import DmpError
 from core.message import State
 from core.timestamp import milliseconds
+from replica.host.problems import all_problems
 from replica.node import opened
 from replica.passes import Outcome
-from replica.records import problems, transports
+from replica.records import transports
 from replica.records.link import Role
 from replica.records.meta import Meta, get
 from replica.sync import Report, waiting_to_publish
@@ -24,6 +25,7 @@ _GAUGES: Final = {
     "open_questions": "Blocking questions and handoffs that nobody answered.",
     "waiting_to_publish": "Messages, ops and changes that are not published yet.",
     "problems": "Problems that nobody here has seen.",
+    "signing": "1 while this replica signs what it publishes, 0 while it is paused or has stopped for good.",
     "transports": "Transports this replica uses.",
     "transports_failing": "Transports whose last visit failed.",
     "synced_timestamp_seconds": "When the main transport was last done with, in unix seconds; 0 for never.",
@@ -99,7 +101,8 @@ def _figures(root: Path) -> dict[str, float]:
             "unread_messages": unread,
             "open_questions": len(node.engine.open_blocking()),
             "waiting_to_publish": waiting_to_publish(node),
-            "problems": sum(not each.seen for each in problems.all_problems(db)),
+            "problems": len(all_problems(node)),
+            "signing": int(get(db, Meta.STOPPED) is None and get(db, Meta.PAUSED) is None),
             "transports": len(used),
             "transports_failing": sum(each.error is not None for each in used),
             "synced_timestamp_seconds": 0 if synced is None else milliseconds(synced) / 1000,

@@ -162,6 +162,14 @@ def test_the_doctor_asks_transports_while_no_service_runs_and_believes_the_servi
         wait_for(lambda: "a sync reached it" in bob.dmp("doctor"))
 
 
+def test_the_log_goes_on_with_what_is_new(ada: Person) -> None:
+    with ada.running("log", "--follow", "--json") as running:
+        assert json.loads(running.told("founded the team"))["event"] == "roster"
+        ada.dmp("team", "invite", "cy")
+        assert json.loads(running.told("invited cy"))["replica"] == ada.replica
+        running.end(signal.SIGINT)
+
+
 def test_a_service_ends_in_seconds_although_a_program_waits_for_an_answer(ada: Person) -> None:
     question = ada.json("send", "human:bob", "Ship it?", "--kind", "question", "--blocking")["message"]["id"]
     token = ada.dmp("token", "add").strip()

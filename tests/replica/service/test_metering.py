@@ -71,6 +71,7 @@ def test_they_count_what_the_store_holds_and_what_passes_did(root: Path, changes
             "dmp_open_questions 1.0",
             "dmp_waiting_to_publish 1.0",
             "dmp_problems 0.0",
+            "dmp_signing 1.0",
         ),
         *(
             f'dmp_sync_passes_total{{outcome="{each}"}} 1.0'
