@@ -23,7 +23,9 @@ setup: .venv/.installed
 demo: setup
 	$(BIN)/python -m tests.e2e.demo
 
+# Modules are compiled first: the tests start thousands of processes, which may not be allowed to keep what they compile.
 test: lint
+	$(BIN)/python -m compileall -q core crypto transports replica vectors tests
 	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 lint: setup
