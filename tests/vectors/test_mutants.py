@@ -25,7 +25,7 @@ WITHOUT: Final[Mapping[str, str]] = {
     "crypto/roster/__init__.py": "names alone",
     "crypto/roster/notes.py": "what people are told, which no vector says",
     "replica/__init__.py": "no code",
-    "replica/api/": "what programs ask over HTTP, done by the rooms behind it",
+    "replica/api/": "what programs ask over HTTP, done by the rooms behind it; who may ask has some",
     "replica/audit/": "what is found of chains that crypto judges, told to a person; who is in the team has some",
     "replica/capabilities.py": "names alone",
     "replica/chain/__init__.py": "no code",
