@@ -69,6 +69,7 @@ class Worker:
     failed: Callable[[str], None]
     jitter: Random = field(default_factory=Random)
     _thread: threading.Thread | None = None
+    _told: tuple[type[Exception], str] | None = None
 
     def start(self) -> None:
         """Begin."""
@@ -93,7 +94,7 @@ class Worker:
             except Exception as error:  # noqa: BLE001 - whatever it is, the others go on, and this one begins again
                 self._tell(error)
             if time.monotonic() - begun >= SOUND_SECONDS:
-                pause = FIRST_PAUSE
+                pause, self._told = FIRST_PAUSE, None
             try:
                 self.stop.rest(pause * (0.5 + self.jitter.random()))
             except Stopped:
@@ -101,10 +102,19 @@ class Worker:
             pause = min(LONGEST_PAUSE, pause * 2)
 
     def _tell(self, error: Exception) -> None:
+        """Log why it failed; the same again only for who wants to know everything."""
         self.failed(self.name)
         if isinstance(error, DmpError | TransportError):  # it says what helps, and quotes nobody's mail
-            _log.error("%s failed, and is tried again: %s", self.name, error.message)
+            why = f": {error.message}"
         elif isinstance(error, sqlite3.OperationalError | OSError):
-            _log.error("%s failed, and is tried again: %s: %s", self.name, type(error).__name__, error)
-        else:
-            _log.error("%s failed, and is tried again", self.name, exc_info=error)
+            why = f": {type(error).__name__}: {error}"
+        else:  # what it says may be of anybody's mail
+            why = ""
+        same, self._told = (type(error), why) == self._told, (type(error), why)
+        _log.log(
+            logging.DEBUG if same else logging.ERROR,
+            "%s failed, and is tried again%s",
+            self.name,
+            why,
+            exc_info=None if why else error,
+        )

@@ -102,3 +102,19 @@ def test_trouble_with_syncing_is_logged_once_and_so_is_its_end(
     assert [record.getMessage() for record in caplog.records if record.name == syncing.__name__] == [
         *("sync: nobody answers", "sync: it looks restored", "sync: it works again")
     ]
+
+
+def test_the_same_failure_again_and_again_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    stop, failed = Stop(), list[str]()
+
+    def dig() -> None:
+        if len(failed) == 5:
+            stop.set()
+        raise DmpError(Code.CONFLICT, "its key was used elsewhere" if failed else "the store is busy")
+
+    assert begin(stop, dig, failed).join(LONG)
+    assert len(failed) == 6
+    assert [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR] == [
+        "digging failed, and is tried again: the store is busy",
+        "digging failed, and is tried again: its key was used elsewhere",
+    ]
