@@ -6,7 +6,8 @@ import pytest
 
 from core.errors import Code
 from core.inputs import ReplyInput, Sender
-from core.message import Message, State
+from core.message import Delivery, Message, State
+from core.store.deliveries import page
 from core.store.messages import insert_message
 from tests.core.support import (
     ADA,
@@ -223,3 +224,34 @@ def test_a_text_that_is_no_unicode_names_nothing(one: World) -> None:
     assert one.engine.members(half) == ()
     assert (one.engine.message(half), one.engine.thread(half)) == (None, [])
     assert not one.engine.can_read(ADA, half)
+
+
+@pytest.mark.parametrize("newest", [False, True])
+@pytest.mark.parametrize("states", [None, (State.HELD,), (State.HELD, State.READ)])
+def test_pages_of_several_mailboxes_are_all_of_them_in_order(
+    newest: bool, states: tuple[State, ...] | None
+) -> None:
+    made = world()
+    agents = ["agent:a/one", "agent:a/two", "agent:a/three"]
+    for index in range(24):
+        sent = made.engine.send(ADA, draft(*agents[: 1 + index % 3], body=str(index)))
+        if index % 4 == 0:
+            made.engine.mark_read(sent.deliveries[0].id)
+    boxes = {agents[0]: None, agents[2]: None}
+    whole = [delivery for agent in boxes for delivery, _ in made.engine.inbox(agent, states)]
+    whole.sort(key=lambda each: each.id, reverse=newest)
+    found: list[Delivery] = []
+    after = None
+    while part := page(made.store.db, boxes, states, after, 5, newest=newest):
+        found += part
+        after = part[-1].id
+    assert found == whole
+
+
+def test_a_page_of_another_sessions_mail_holds_what_is_bound_to_one_alone() -> None:
+    made = world()
+    made.engine.send(ADA, draft(RUN, body="to the session"))
+    made.engine.send(ADA, draft(TASK, body="to the work item"))
+    for session, expected in ((RUN, [RUN, TASK]), (LATER_RUN, [])):
+        boxes: dict[str, str | None] = {RUN: session, TASK: session}
+        assert [each.recipient for each in page(made.store.db, boxes, None, None, 9)] == expected
