@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ from crypto.canonical import canonical
 from crypto.fork_proof import MAX_PROOF_BYTES, ForkProof, ProofError, find_proof, make_proof, read_proof
 from crypto.op import Entry, Op, to_line
 from tests.crypto.publisher import ADA, BOB, Publisher
+from vectors.authoring.federation.author import Author, op_hash
 
 ada, bob, thief = Publisher(ADA, 1), Publisher(BOB, 2), Publisher(ADA, 9)
 KEY = ada.key_op()
@@ -182,3 +184,16 @@ def test_a_proof_is_found_among_any_entries_exactly_where_there_is_one(data: st.
     assert isinstance(found, ForkProof) is shared
     if found is not None:
         assert read_proof(found.to_bytes()) == found
+
+
+def test_what_other_libraries_sign_and_write_is_read_alike() -> None:
+    """The same file, made with another signature library and another writer of canonical JSON."""
+    author = Author("mal-0000000f")
+    key_op = author.key_op()
+    first = author.op(key_op, body={"n": 1.5, "\u20ac": "\u2028"})
+    second = author.op(key_op, type="roster", body={"rv": 1, "action": "invite", "é": [1e21, -0.0]})
+    entries = sorted((first, second), key=op_hash)
+    raw = rfc8785.dumps({"forkProof": 1, "key": key_op, "entries": entries})
+    found = read_proof(raw)
+    assert (found.replica, found.seq, found.key.fingerprint) == (author.replica, 2, author.fingerprint)
+    assert found.to_bytes() == raw

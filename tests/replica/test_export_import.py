@@ -155,6 +155,23 @@ def test_more_than_is_read_at_a_time_comes_in_all_the_same(w: World, monkeypatch
     assert take_in(bob, reversed(lines)).taken == 6
 
 
+def test_a_machine_that_is_let_in_by_the_same_file_is_heard(
+    w: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its ops may be read before those that admit it."""
+    monkeypatch.setattr("replica.importing.PASS_BYTES", 500)
+    ada, bob = w.team("ada", "bob")
+    exchange(ada, bob)
+    aaron = w.machine("aaron")
+    w.admit(ada, aaron)
+    exchange(ada, aaron)
+    aaron.send("human:bob", "let in meanwhile")
+    exchange(aaron, ada)
+    done = take_in(bob, [*aaron.lane(), *log_of(ada)])
+    assert done.refused_count == 0
+    assert bob.bodies() == ["let in meanwhile"]
+
+
 def test_a_fork_in_a_file_halts_its_log_and_is_kept_as_proof(w: World) -> None:
     ada, bob = w.team("ada", "bob")
     exchange(ada, bob)
