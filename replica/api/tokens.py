@@ -91,12 +91,8 @@ def page(node: Node, secret: str, label: str = "a browser") -> Made | None:
             return None
         if found.kind is Kind.CODE:
             tokens.remove(db, found.id)
-        left = None
-        if found.kind is Kind.TEAM:
-            left = found.expires_at
-        made = keep(node, Kind.PAGE, found.address, found.tier, label, PAGE_DAYS * _DAY_MS, until=left)
-        tokens.remove_expired(db, now)
-        return made
+        left = found.expires_at if found.kind is Kind.TEAM else None
+        return keep(node, Kind.PAGE, found.address, found.tier, label, PAGE_DAYS * _DAY_MS, until=left)
 
 
 def keep(
@@ -109,7 +105,8 @@ def keep(
     *,
     until: str | None = None,
 ) -> Made:
-    """Make a token, inside an open transaction; good for so long, and no longer than `until`."""
+    """Make a token, inside an open transaction; good for so long, and no longer than `until`. Expired ones go."""
+    tokens.remove_expired(node.store.db, node.now())
     secret = f"dmp_{kind}_{b64u(node.random(_SECRET_BYTES))}"
     ends = None if milliseconds is None else timestamp(node.wall() + milliseconds)
     if until is not None:

@@ -5,6 +5,7 @@ import click
 from core.errors import not_found
 from crypto.canonical import JsonValue
 from replica.api import tokens as making
+from replica.api.credentials import still_good
 from replica.cli.context import Cli, group, pass_cli
 from replica.cli.text import moment, quoted
 from replica.records import tokens
@@ -60,27 +61,32 @@ def add(cli: Cli, whose: str | None, tier: str | None, label: str, days: int | N
 @token.command("list")
 @pass_cli
 def list_(cli: Cli) -> None:
-    """List the tokens there are, without their secrets."""
+    """List the tokens there are, without their secrets.
+
+    One that is not good now may be so again: that of a session which lives no more, for one.
+    """
     with cli.node() as node:
         now = node.now()
         found = [
-            each for each in tokens.every(node.store.db) if each.expires_at is None or each.expires_at > now
+            (each, each.kind is Kind.CODE or still_good(node, each))
+            for each in tokens.every(node.store.db)
+            if each.expires_at is None or each.expires_at > now
         ]
     if cli.as_json:
-        cli.screen.document({"tokens": [_json(each) for each in found]})
+        cli.screen.document({"tokens": [{**_json(each), "good": good} for each, good in found]})
     elif found:
         cli.screen.table(
-            ("token", "whose", "tier", "made", "until", "label"),
+            ("token", "whose", "tier", "made", "good", "label"),
             [
                 [
                     each.id,
                     each.address or _HOLDERS.get(each.kind, "nobody"),
                     "" if each.tier is None else str(each.tier),
                     moment(each.made_at),
-                    "" if each.expires_at is None else moment(each.expires_at),
+                    _how_long(each) if good else "not now",
                     quoted(each.label) if each.label else "",
                 ]
-                for each in found
+                for each, good in found
             ],
         )
     else:
@@ -99,6 +105,10 @@ def revoke(cli: Cli, token_id: str) -> None:
         cli.screen.document({"done": True})
     else:
         cli.screen.say(f"{token_id} is good no more.")
+
+
+def _how_long(each: Token) -> str:
+    return "until revoked" if each.expires_at is None else f"until {moment(each.expires_at)}"
 
 
 def _json(each: Token) -> dict[str, JsonValue]:

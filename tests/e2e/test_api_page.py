@@ -76,6 +76,7 @@ def test_a_token_is_shown_once_listed_without_its_secret_and_revoked(orchard: To
         "tier": "operator",
         "label": "a script",
     }.items() <= token.items()
+    assert token["good"] is True
     assert "a script" in ada.dmp("token", "list")
     ada.dmp("token", "revoke", token["id"])
     assert ada.dmp("token", "list").strip() == "No tokens."
