@@ -37,8 +37,8 @@ async function ask(method, path, { body, key, far = false } = {}) {
   } catch (error) {
     throw new Unreachable(
       error.name === "TimeoutError"
-        ? "dmp did not answer in time. Look at the page again before you repeat what you did."
-        : "dmp cannot be reached from this page. Is dmp serve running?",
+        ? "It took too long. Look what there is before you try again."
+        : "Nobody answers. Is dmp serve running?",
     );
   }
   let value = null;

@@ -56,7 +56,7 @@ export class ComposeView {
       }
     });
     this.element = el("div", { class: "page narrow" }, el("h1", {}, "Write"), this.form);
-    addEventListener("beforeunload", (event) => { if (this.begun) event.preventDefault(); });
+    addEventListener("beforeunload", (event) => { if (this.begun && !this.app.over) event.preventDefault(); });
   }
 
   get begun() {

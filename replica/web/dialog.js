@@ -1,7 +1,7 @@
 /* Dialogs, and what an action shows while it runs and when it fails. */
 
 import { button, el, fill, unique } from "./dom.js";
-import { Refused } from "./api.js";
+import { Unreachable } from "./api.js";
 import { plain } from "./text.js";
 
 /* Opens a dialog; its value is `close`. The focus comes back to where it was. */
@@ -22,6 +22,8 @@ export function open(title, build, { wide = false } = {}) {
 
 /* What went wrong, in the place it went wrong. */
 export function fault(element, error) {
+  // Where nobody answers, the banner says so for all that is shown (`style.css`).
+  element.toggleAttribute("data-silence", error instanceof Unreachable);
   if (error === null) {
     fill(element);
     element.hidden = true;
@@ -29,7 +31,7 @@ export function fault(element, error) {
   }
   if (!(error instanceof Error) || error instanceof TypeError) console.error(error);
   const said = plain(error.message || String(error));
-  const begun = /^[a-z]+[ ,']/.test(said) ? `${said.slice(0, 1).toUpperCase()}${said.slice(1)}` : said;
+  const begun = /^(?!dmp )[a-z]+[ ,']/.test(said) ? `${said.slice(0, 1).toUpperCase()}${said.slice(1)}` : said;
   fill(element, /[.!?]$/.test(begun) ? begun : `${begun}.`);
   element.hidden = false;
 }
@@ -49,6 +51,7 @@ export async function run(control, place, action, { doing = null } = {}) {
     return true;
   } catch (error) {
     fault(place, error);
+    place.removeAttribute("data-silence");
     return false;
   } finally {
     control.removeAttribute("aria-busy");
@@ -65,5 +68,3 @@ export function say(text) {
 }
 
 export const cancel = (close) => button("Cancel", close, { class: "button" });
-
-export const isRefused = (error, ...codes) => error instanceof Refused && codes.includes(error.code);

@@ -48,6 +48,7 @@ class App {
     this.links = new Map();
     this.timer = null;
     this.last = 0;
+    this.over = false;
   }
 
   /* Whether who is signed in decides (section 9.2). */
@@ -68,6 +69,7 @@ class App {
   }
 
   stop() {
+    this.over = true;
     this.live.stop();
     clearTimeout(this.timer);
     byId("top").hidden = byId("nav").hidden = true;
@@ -101,7 +103,7 @@ class App {
       this.view = view;
       fill(main, view.element);
       scrollTo(0, 0);
-      this.#menu(false);
+      this.menu(false);
     }
     for (const [each, link] of this.links) link.setAttribute("aria-current", each === name ? "page" : "false");
     view.show(rest);
@@ -119,7 +121,7 @@ class App {
   #drawFrame() {
     const links = SECTIONS.filter(([name]) => name !== "write").map(([name, text]) => {
       const count = el("span", { class: "nav-count", hidden: true });
-      const link = el("a", { href: `#/${name}`, class: "nav-link", on: { click: () => this.#menu(false) } }, text, count);
+      const link = el("a", { href: `#/${name}`, class: "nav-link", on: { click: () => this.menu(false) } }, text, count);
       this.links.set(name, link);
       return el("li", {}, link);
     });
@@ -131,11 +133,11 @@ class App {
         button("Sign out", () => this.#signOut(), { class: "plain" })),
     );
     fill(byId("who"), el("strong", {}, words(this.session.handle)), el("span", { class: "muted mono" }, words(this.session.replica)));
-    byId("menu").onclick = () => this.#menu(byId("menu").getAttribute("aria-expanded") !== "true");
+    byId("menu").onclick = () => this.menu(byId("menu").getAttribute("aria-expanded") !== "true");
     this.#reach(null);
   }
 
-  #menu(open) {
+  menu(open) {
     byId("menu").setAttribute("aria-expanded", String(open));
     byId("nav").classList.toggle("open", open);
   }
@@ -261,6 +263,13 @@ document.addEventListener("dmp:signed-out", () => {
   if (app !== null) leave("This browser is signed in no more.");
 });
 addEventListener("hashchange", () => app?.route());
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && byId("nav").classList.contains("open")) {
+    app?.menu(false);
+    byId("menu").focus();
+  }
+});
+main.addEventListener("pointerdown", () => app?.menu(false));
 byId("skip").addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();
