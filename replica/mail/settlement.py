@@ -127,6 +127,7 @@ def _settle(
     federation = node.engine.federation
     named = message_by_id(db, answer_id)
     if named is not None and all(each.id != answer_id for each in answers_to(db, question.id)):
+        _note_taken(db, node, question, named)
         return False  # it is here, and no answer to this question: nothing follows from it (9.F5)
     before = db.execute("SELECT answer, op FROM settlements WHERE question = ?", (question.id,)).fetchone()
     if before is not None and before[0] != answer_id:
@@ -188,6 +189,16 @@ def _keep_early(db: sqlite3.Connection, node: Node, publisher: str, entry: Settl
             (publisher, publisher),
         )
     return True
+
+
+def _note_taken(db: sqlite3.Connection, node: Node, question: Message, named: Message) -> None:
+    """A close cannot be written under an id that somebody's message has; who chose it first is not known here."""
+    text = (
+        f"{question.origin or node.me} settled {quoted(question.id)} with {quoted(named.id)}, which is another message "
+        f"here, of {named.origin or node.me}; the question stays as it is"
+    )
+    subject = subjects.COLLISION.of(named.id)
+    problems.note(db, problems.Problem(subject, text, question.origin, None, node.now()))
 
 
 def _note_two_ways(

@@ -238,18 +238,19 @@ def questions_agree(ended: Ended) -> None:
         for question in ended.messages[machine.me].values():
             settler = members.get(question.origin or machine.me)
             if question.takes_answer and settler is not None:
-                _question_agrees(machine, settler, question)
+                _question_agrees(ended, machine, settler, question)
 
 
-def _question_agrees(machine: SimMachine, settler: SimMachine, question: Message) -> None:
+def _question_agrees(ended: Ended, machine: SimMachine, settler: SimMachine, question: Message) -> None:
     accepted = settler.node.engine.answer_of(question.id)
     here = machine.node.engine.answer_of(question.id)
     if accepted is None:
         if here is not None and here.standing is Standing.ACCEPTED:
             raise FoundError(f"{machine.me} believes an answer to {question.id} that its settler never saw")
         return
-    if machine.node.engine.message(accepted.id) is None:
-        return  # it went to others; the settlement waits for it here
+    named = machine.node.engine.message(accepted.id)
+    if named is None or (named.origin in ended.stage.dishonest and named.reply_to != question.id):
+        return  # it went to others, and the settlement waits for it here; or somebody used its id, and that is told
     if here is None or here.id != accepted.id or here.standing is not Standing.ACCEPTED:
         raise FoundError(f"{machine.me} has another answer to {question.id} than its settler {settler.me}")
     for other in answers_to(machine.store.db, question.id):

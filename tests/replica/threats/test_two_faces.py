@@ -51,6 +51,24 @@ def test_m2_an_id_that_somebody_used_first_names_both_origins_and_its_sender_is_
     assert "the genuine one" in bob.bodies()
 
 
+def test_m2_a_close_whose_id_somebody_used_first_is_told_and_leaves_the_question_as_it_is(w: World) -> None:
+    ada, bob, mal = w.team("ada", "bob", "mal")
+    question = ada.ask("human:bob", "human:mal")
+    exchange(ada, bob, mal)
+    w.remote.hidden[ada.me] = len(ada.chain())  # of what ada says next, the remote shows bob nothing yet
+    close = ada.node.engine.close(question.id, "the session ended")
+    ada.sync()
+    thief = Forger(mal)
+    thief.publish(thief.mail(bob, id=close.id, thread=close.id, body="something else"))
+    bob.sync()
+    w.remote.hidden.clear()
+    exchange(bob, ada)
+    text = bob.problems()[f"collision:{close.id}"]
+    assert question.id in text
+    assert mal.me in text
+    assert bob.node.engine.answer_of(question.id) is None
+
+
 def test_m1_a_question_settled_in_two_ways_is_recorded_with_both_ops(w: World) -> None:
     ada, bob, cy = w.team("ada", "bob", "cy")
     question = ada.ask("human:bob", "human:cy")
