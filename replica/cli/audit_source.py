@@ -21,6 +21,9 @@ from transports.remotes import DEFAULT_BRANCH
 _STEP: Final = 500
 """Lines between two updates of what is shown."""
 
+_BAR: Final = 20
+"""Characters of a bar that fills."""
+
 _OPTIONS: Final = (
     click.option("--team", metavar="TEAM", help="Which team, where several were founded: by id or name."),
     click.option(
@@ -94,5 +97,10 @@ class Steps:
     def advance(self) -> None:
         self._done += 1
         if self._done % _STEP == 0:
-            of = "" if self._total is None else f" of {self._total:,}"
-            self._step(f"{self._what}: {self._done:,}{of} lines")
+            self._step(f"{self._what}: {self._how_far()} lines")
+
+    def _how_far(self) -> str:
+        if not self._total:
+            return f"{self._done:,}"
+        full = min(_BAR, self._done * _BAR // self._total)
+        return f"{'█' * full}{'░' * (_BAR - full)} {self._done:,} of {self._total:,}"

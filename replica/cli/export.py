@@ -41,12 +41,13 @@ def export_log(cli: Cli, file: Path) -> None:
         raise click.UsageError("with --json the log needs a FILE of its own")
     with cli.node() as node, screen.working("exporting") as step:
         there, count, size = extent(node.store.db), 0, 0
+        progress = Steps(step)
+        progress.begin("exporting", there.lines)
         with _writing(file) as out:
             for line in exported(node):
                 out.write(line + b"\n")
                 count, size = count + 1, size + len(line) + 1
-                if count % 500 == 0:
-                    step(f"exporting: {count:,} of about {there.lines:,} lines")
+                progress.advance()
     if cli.as_json:
         screen.document({"file": str(file), "lines": count, "replicas": there.replicas, "bytes": size})
     elif file != _STDIO:

@@ -176,7 +176,10 @@ def test_progress_says_how_far_it_is() -> None:
     steps.begin("verifying", 1200)
     for _ in range(1200):
         steps.advance()
-    assert shown == ["verifying: 500 of 1,200 lines", "verifying: 1,000 of 1,200 lines"]
+    assert shown == [
+        "verifying: ████████░░░░░░░░░░░░ 500 of 1,200 lines",
+        "verifying: ████████████████░░░░ 1,000 of 1,200 lines",
+    ]
 
 
 def test_m6_text_of_others_never_acts_on_a_terminal(tmp_path: Path) -> None:

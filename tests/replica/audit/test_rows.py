@@ -4,7 +4,7 @@ from pathlib import Path
 
 from crypto.op import to_line
 from crypto.roster.bodies import Role
-from replica.audit.tally import MAX_TYPES, OTHER_TYPES
+from replica.audit.marks import MAX_TYPES, OTHER_TYPES
 from tests.replica.audit.orchard import ADA, BOB, CY, EVE, Member, Orchard, audit_lines, faults, row
 
 

@@ -25,7 +25,7 @@ from tests.replica.audit.orchard import Member, Orchard, audit_lines, audit_sour
 from tests.replica.forge import Forger
 from tests.replica.world import Machine, World, world
 from transports.git import GitTransport
-from transports.memory import MemoryTransport
+from transports.memory import MemoryTransport, shared
 from transports.remotes import DEFAULT_BRANCH, Source, parse_remote
 
 
@@ -61,6 +61,26 @@ def read_of(report: Report) -> list[tuple[object, ...]]:
     return [
         (each.replica, each.status, each.head, each.ops, each.types, each.fault) for each in report.replicas
     ]
+
+
+# Any transport
+
+
+def test_a_transport_is_read_by_its_address(tmp_path: Path) -> None:
+    team = Orchard()
+    for member in team.members:
+        shared("audited").put(member.replica, *member.lines)
+    with Scratch() as scratch:
+        opened = open_source("memory:audited", tmp_path, DEFAULT_BRANCH, scratch)
+        found = audit_source(opened, scratch)
+    expected = audit_lines(tmp_path, team.lines)
+    assert (found.source, found.team, found.replicas) == ("memory:audited", expected.team, expected.replicas)
+
+
+@pytest.mark.parametrize("address", ["nothing:there", "dir:/nowhere/at/all", "gopher://host/x"])
+def test_an_address_that_leads_nowhere_cannot_be_read(tmp_path: Path, address: str) -> None:
+    with Scratch() as scratch, pytest.raises(SourceError):
+        audit_source(open_source(address, tmp_path, DEFAULT_BRANCH, scratch), scratch)
 
 
 # A branch
