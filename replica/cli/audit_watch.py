@@ -48,14 +48,14 @@ def follow(
                     "--watch follows a branch, a folder or a relay: --from git:REMOTE, dir:PATH or wss://…"
                 )
             for report in _reports(cli, opened, team, interval):
-                if last is not None:
-                    _tell(cli, last, report)
+                before, last = last, report  # an interruption from here on ends with what this one says
+                if before is not None:
+                    _tell(cli, before, report)
                 elif screen.as_json:
                     screen.document({"event": "audit", **report.to_json()})
                 else:
                     show(report)
                     screen.note("Following it until interrupted (Ctrl-C).")
-                last = report
     except KeyboardInterrupt:
         screen.note("Stopped.")
     except SourceError as error:
