@@ -40,6 +40,10 @@ LINES: Final[Mapping[str, str]] = {
     "restore": "Make a replica from a backup, in a directory where there is none.",
     "audit": "Verify what a team has signed.",
     "op": "Look at signed ops.",
+    "token": "Tokens by which programs use this replica over HTTP, while `dmp serve` runs.",
+    "web": "Print a link that opens this replica's page, signed in as you.",
+    "export": "Write the log of the team as it is known here to FILE, or to standard output: one op a line.",
+    "import": "Take in the log of a team from FILE, or from standard input with `-`.",
     "relay": "Run a relay: a server that keeps teams' ops and passes them on.",
     "completion": "Print what makes SHELL complete what you type of `dmp`.",
 }

@@ -67,7 +67,9 @@ def test_a_command_that_reaches_nobody_reads_nothing_that_does(typed: list[str],
 
 def test_completing_a_command_reads_none() -> None:
     ctx = click.Context(main.dmp)
-    assert [each.value for each in main.dmp.shell_complete(ctx, "se")] == ["send", "session", "serve"]
+    assert [each.value for each in main.dmp.shell_complete(ctx, "se")] == [
+        *("send", "session", "serve", "service")
+    ]
     assert "replica.cli.send" not in read_by("main.dmp.shell_complete(main.click.Context(main.dmp), 'se')")
 
 
