@@ -73,6 +73,22 @@ def restore(cli: Cli, file: Path) -> None:
         "It signs nothing before it has read back what it published:",
     )
     cli.screen.exact(f"  {cli.command('sync')}")
+    if (other := _other_place(cli.root, about.replica)) is not None:
+        cli.screen.note(
+            f"dmp: {other} holds this replica too. Use one of the two alone, and delete the other: what both sign "
+            "contradicts itself, which can never be mended"
+        )
+
+
+def _other_place(root: Path, replica: str) -> Path | None:
+    """Where else on this machine a replica is, as far as the machine remembers."""
+    from replica.home.directory import Directory
+    from replica.home.marker import MachineMarkers
+
+    marker = MachineMarkers(root).read(replica)
+    if marker is None or Path(marker.directory) == root.resolve():
+        return None
+    return Path(marker.directory) if Directory(Path(marker.directory)).exists else None
 
 
 @contextmanager
