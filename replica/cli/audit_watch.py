@@ -39,7 +39,7 @@ def follow(
     `show` shows the first report to people. The exit code tells whether all chains verified in the end. Raises Failure
     where the source cannot be read at first; later it is tried again.
     """
-    signal.signal(signal.SIGTERM, _interrupt)
+    before_this = signal.signal(signal.SIGTERM, _interrupt)
     screen, last = cli.screen, None
     try:
         with Scratch() as scratch, open_source(source, cli.root, branch, scratch) as opened:
@@ -62,6 +62,8 @@ def follow(
         raise unreadable(error) from error
     except sqlite3.Error as error:
         raise unreadable(no_scratch(error)) from error
+    finally:
+        signal.signal(signal.SIGTERM, before_this)
     return 0 if last is None or last.verified else REFUSED
 
 
