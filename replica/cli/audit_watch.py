@@ -57,7 +57,7 @@ def follow(
                     show(report)
                     screen.note("Following it until interrupted (Ctrl-C).")
     except KeyboardInterrupt:
-        screen.note("Stopped.")
+        screen.note("Stopped following.")
     except SourceError as error:
         raise unreadable(error) from error
     except sqlite3.Error as error:

@@ -33,7 +33,10 @@ ACKNOWLEDGED_BY_THE_WIRE = (
     *("transport", "observer", "message", "run-conflict", "agent", "channel"),
     *("malformed", "mail-drop", "invite"),
 )
-MENDED_ALONE = ("halt", "clock", "op", "replica", "team:founding", "team:paused", "own:paused", "own:stopped", "own:restored")
+MENDED_ALONE = (
+    *("halt", "clock", "op", "replica", "team:founding"),
+    *("team:paused", "own:paused", "own:stopped", "own:restored"),
+)
 
 
 def typed_subjects() -> Iterator[tuple[str, str]]:
