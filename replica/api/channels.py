@@ -2,27 +2,17 @@
 
 from core.errors import Code, invalid
 from core.message import Absent
-from crypto.canonical import JsonValue
 from replica.api.acting import may_act_for
 from replica.api.errors import Refusal
 from replica.api.schemas import given, listing, record, ref
 from replica.api.table import Answer, Call, Reply, Route, Who, Work
-from replica.host import items
-from replica.host.person import EPIC
+from replica.host import groups
+from replica.host.boxes import member_of
 from replica.node import DirectoryNode, Node
 
 
 def _list(node: DirectoryNode, _: Call) -> Reply:
-    with node.store.reading():
-        epics = (f"{EPIC}{each.id}" for each in items.every(node.store.db) if each.kind == "epic")
-        names = sorted({*node.engine.channels(), *epics})
-        return Reply(200, {"channels": [_channel(node, name) for name in names]})
-
-
-def _channel(node: Node, name: str) -> JsonValue:
-    explicit = node.engine.members(name)
-    implicit = [each for each in node.host.implicit_members(name) if each not in explicit]
-    return {"channel": name, "members": [*explicit], "implicit": [*implicit]}
+    return Reply(200, {"channels": groups.every_json(node)})
 
 
 def _join(node: DirectoryNode, call: Call) -> Reply:
@@ -52,8 +42,7 @@ def _member(node: Node, call: Call, named: str | None) -> str:
     """Who joins or leaves: the caller, a session as its work item, or one whom the caller acts for."""
     own = call.caller.sender.address
     if named is None:
-        work_item = node.host.work_item(own) if own.startswith("run:") else None
-        return work_item or own
+        return member_of(node.host, own)
     if not may_act_for(node, call.caller, named):
         raise Refusal(403, str(Code.FORBIDDEN), "you do not act for that address", "member")
     return named

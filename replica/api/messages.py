@@ -17,6 +17,7 @@ from replica.api.acting import may_act_for
 from replica.api.errors import Refusal, forbidden
 from replica.api.schemas import COUNT, FLAG, listing, or_null, record, ref
 from replica.api.table import Answer, Call, Reply, Route, Wait, Who, Work, choice, number, word
+from replica.host.boxes import boxes
 from replica.host.shapes import delivery_json, message_json, row_json
 from replica.node import DirectoryNode, Node
 from replica.records import remote
@@ -110,10 +111,10 @@ def _mailbox(node: DirectoryNode, call: Call) -> Reply:
         raise forbidden("that is no mailbox of yours")
     states = None if query["state"] is None else (State(query["state"]),)
     with node.store.reading():
-        boxes, after, limit = _boxes(node, whose), query["after"], query["limit"]
-        _check_after(node, boxes, after)
+        own, after, limit = boxes(node.host, whose), query["after"], query["limit"]
+        _check_after(node, own, after)
         newest = query["order"] == "newest"
-        found = page(node.store.db, boxes, states, after, limit + 1, newest=newest)
+        found = page(node.store.db, own, states, after, limit + 1, newest=newest)
         entries: list[JsonValue] = []
         for each in found[:limit]:
             message = node.engine.message(each.message)
@@ -126,16 +127,6 @@ def _check_after(node: Node, boxes: Mapping[str, str | None], after: str | None)
     last = None if after is None else delivery_by_id(node.store.db, after)
     if after is not None and (last is None or boxes.get(last.recipient, "") not in (None, last.session)):
         raise not_found("after", "no delivery here has that id; start again from the first page")
-
-
-def _boxes(node: Node, whose: str) -> dict[str, str | None]:
-    """Whose deliveries a mailbox holds: a session's also its work item's, and of that one's other sessions what is
-    bound to it.
-    """
-    work_item = node.host.work_item(whose) if whose.startswith("run:") else None
-    if work_item is None:
-        return {whose: None}
-    return {**dict.fromkeys(node.host.sessions(work_item), whose), whose: None, work_item: None}
 
 
 def _read(node: DirectoryNode, call: Call) -> Reply:

@@ -25,6 +25,9 @@ from replica.service.changes import Changes
 HUMAN_SECONDS: Final = 30 * 60
 """How long a wait for a human lasts at most; one for anybody else never lasts longer either (section B.2)."""
 
+MAX_WAITS: Final = 2_000
+"""Waits at once; who comes beyond them hears of the answer by mail alone."""
+
 RETRY_SECONDS: Final = 1.0
 """How long it waits before it looks again at a store that could not be read."""
 
@@ -93,6 +96,8 @@ class Answers:
 
         Raises DmpError `forbidden` on `from` once the one who asked may not read any more.
         """
+        if len(self._waits) >= MAX_WAITS:
+            return None
         waiting = _Wait(question)
         self._waits.add(waiting)
         if self._watch is None or self._watch.done():

@@ -10,9 +10,8 @@ from core.message import Delivery, State
 from core.participation import acts_for
 from core.store.deliveries import delivery_by_id, page
 from crypto.canonical import JsonValue
-from replica.host import items
+from replica.host import groups
 from replica.host.boxes import boxes, member_of
-from replica.host.person import EPIC
 from replica.host.shapes import delivery_json
 from replica.mcp.answers import HUMAN_SECONDS, Question
 from replica.mcp.call import Call, Page, Result, Waits
@@ -132,15 +131,7 @@ def channel_leave(node: Node, call: Call) -> Result:
 
 def channel_list(node: Node, _: Call) -> Result:
     """List the channels and their members."""
-    with node.store.reading():
-        epics = (f"{EPIC}{each.id}" for each in items.every(node.store.db) if each.kind == "epic")
-        return {"channels": [_channel(node, name) for name in sorted({*node.engine.channels(), *epics})]}
-
-
-def _channel(node: Node, name: str) -> JsonValue:
-    explicit = node.engine.members(name)
-    implicit = [each for each in node.host.implicit_members(name) if each not in explicit]
-    return {"channel": name, "members": [*explicit], "implicit": [*implicit]}
+    return {"channels": groups.every_json(node)}
 
 
 def _member(node: Node, call: Call) -> str:

@@ -4,7 +4,9 @@ Results are text, one line of ASCII JSON each. There is no structured copy besid
 they like, and would leave some line breaks of section 1.4 as they are (section 6.8).
 """
 
+import asyncio
 import importlib.metadata
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
@@ -16,6 +18,9 @@ from replica.mcp.desk import Actor, Desk
 from replica.mcp.tools import TOOLS
 
 NAME: Final = "dmp"
+
+PROGRESS_SECONDS: Final = 15.0
+"""How often a client that wants to know is told that a call goes on."""
 
 META_KEY: Final = "idempotencyKey"
 """The member of a call's `_meta` by which a client that repeats it says so."""
@@ -44,7 +49,11 @@ def server(
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         key = _key(context, connection_of(context))
-        told = await desk.call(actor_of(context), params.name, params.arguments or {}, key)
+        alive = asyncio.create_task(_say_so(context))
+        try:
+            told = await desk.call(actor_of(context), params.name, params.arguments or {}, key)
+        finally:
+            alive.cancel()
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=told.text)], is_error=told.refused
         )
@@ -56,6 +65,13 @@ def server(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+async def _say_so(context: Context) -> None:
+    """Tell a client that asked for it, from time to time, that its call is not forgotten: some give up otherwise."""
+    for count in itertools.count(1):
+        await asyncio.sleep(PROGRESS_SECONDS)
+        await context.session.report_progress(count, message="still waiting for the answer")
 
 
 def _key(context: Context, connection: str | None) -> str | None:

@@ -23,7 +23,7 @@ SCOUT = "agent:ada/scout"
 SCRIBE = "agent:ada/scribe"
 ADA = "human:ada"
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds that a test waits for what should come at once."""
 
 T = TypeVar("T")

@@ -42,7 +42,7 @@ QUESTION = {"to": [ADA], "kind": "question", "body": "Ship it?", "choices": ["ye
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(work, PATIENCE * 3))
+    asyncio.run(asyncio.wait_for(work, PATIENCE))
 
 
 def token(ada: Office, address: str | None) -> str:

@@ -55,7 +55,7 @@ def child() -> int:
 
 
 async def until(what: Any) -> None:
-    async with asyncio.timeout(PATIENCE * 3):
+    async with asyncio.timeout(PATIENCE):
         while not what():
             await asyncio.sleep(0.01)
 
@@ -136,7 +136,7 @@ def test_the_official_client_uses_every_tool(ada: Office, tmp_path: Path) -> Non
             assert read(await client.call_tool("msg_shout", {}))["field"] == "name"
 
     with (tmp_path / "errors").open("w+") as errors:
-        asyncio.run(asyncio.wait_for(work(errors), PATIENCE * 3))
+        asyncio.run(asyncio.wait_for(work(errors), PATIENCE))
         errors.seek(0)
         assert errors.read() == ""
     assert ada.node.engine.answer_of(asked.id) is not None
@@ -183,7 +183,7 @@ def test_an_older_client_by_hand_as_a_session_gets_nothing_but_the_protocol(ada:
             process.stdin.flush()
             if id_ is not None:
                 got.append(json.loads(process.stdout.readline()))
-        rest, errors = process.communicate(timeout=PATIENCE * 3)
+        rest, errors = process.communicate(timeout=PATIENCE)
         assert (process.returncode, rest, errors) == (0, "", "")
     assert [(each["jsonrpc"], each["id"]) for each in got] == [("2.0", 1), ("2.0", 2), ("2.0", 2)]
     assert "no instruction to you" in got[0]["result"]["instructions"]

@@ -11,14 +11,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from mcp.client import Client
 
 from core.engine import Sent
 from core.inputs import ReplyInput, Sender
 from replica.host.agents import decide
-from replica.mcp import mail, tools
+from replica.mcp import answers, mail, server, tools
 from replica.mcp.answers import CLOSED, LATER
 from replica.mcp.call import Call, Result, Waits
-from replica.mcp.desk import Told
+from replica.mcp.desk import Actor, Told
 from replica.node import Node
 from replica.records.commits import CommitPoint
 from tests.replica.mcp.office import ADA, PATIENCE, SCOUT, SCRIBE, Office
@@ -186,6 +187,46 @@ def test_whoever_is_revoked_meanwhile_hears_no_answer(ada: Office) -> None:
     told = ada.run(work())
     assert told.refused
     assert json.loads(told.text)["code"] == "forbidden"
+
+
+def test_a_client_that_wants_to_know_is_told_that_a_call_goes_on(
+    ada: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "PROGRESS_SECONDS", 0.01)
+    tools_ = server.server(ada.desk, lambda _: Actor(SCOUT), lambda _: None)
+
+    async def work() -> None:
+        told = asyncio.Event()
+
+        async def progress(progress: float, total: float | None, message: str | None) -> None:
+            assert message == "still waiting for the answer"
+            told.set()
+
+        async with Client(tools_) as client:
+            asking = asyncio.create_task(
+                client.call_tool("msg_send", {"to": [ADA], **QUESTION}, progress_callback=progress)
+            )
+            await told.wait()
+            (id_,) = await asked(ada)
+            ada.answer(id_, choice="yes")
+            assert not (await asking).is_error
+
+    ada.run(work())
+
+
+def test_who_waits_when_the_service_ends_is_told_where_the_answer_comes(ada: Office) -> None:
+    async def work() -> tuple[Told, Told]:
+        call = asyncio.create_task(ada.told("msg_send", to=[ADA], **QUESTION))
+        await asked(ada)
+        ada.desk.end()
+        return await call, await ada.told("msg_send", to=[ADA], **QUESTION)
+
+    assert [json.loads(each.text)["note"] for each in ada.run(work())] == [LATER, LATER]
+
+
+def test_who_comes_when_too_many_wait_does_not(ada: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "MAX_WAITS", 0)
+    assert ada.call("msg_send", to=[ADA], **QUESTION)["note"] == LATER
 
 
 # What goes wrong
