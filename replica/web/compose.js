@@ -88,7 +88,9 @@ export class ComposeView {
         if (address !== people.me && address !== "agent:dispatch") offer(address, "written with before");
       }
     }
+    const before = JSON.stringify(this.suggestions);
     this.suggestions = [...found.values()];
+    if (JSON.stringify(this.suggestions) !== before) this.to.offer();
   }
 
   #changed() {

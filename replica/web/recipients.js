@@ -51,6 +51,11 @@ export class Recipients {
     this.changed();
   }
 
+  /* There are other suggestions now: they are shown to whoever is typing, and has not begun to choose. */
+  offer() {
+    if (document.activeElement === this.input && this.#at < 0) this.#suggest();
+  }
+
   #take() {
     if (this.input.value.trim() !== "") this.add(this.input.value);
   }

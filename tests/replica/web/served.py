@@ -1,5 +1,6 @@
 """A replica's page as a person meets it: a team of real machines, one of them served, looked at in a real browser."""
 
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -25,12 +26,11 @@ _REFUSED = "Failed to load resource: the server responded with a status of "
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """How large a browser window is, in pixels, whether its person likes it dark, and where they live."""
+    """How large a browser window is, in pixels, and where its person lives, if anywhere."""
 
     width: int = 1280
     height: int = 800
-    dark: bool = False
-    zone: str = "Europe/Berlin"
+    zone: str | None = "Europe/Berlin"
 
 
 USUAL = Looks()
@@ -107,7 +107,7 @@ class Desk:
         with ExitStack() as stack:
             context = self.browser.new_context(
                 viewport={"width": looks.width, "height": looks.height},
-                color_scheme="dark" if looks.dark else "light",
+                color_scheme="light",
                 timezone_id=looks.zone,
                 locale="en-GB",
             )
@@ -141,7 +141,10 @@ class Window:
             self.wrong.append(f"{kind}: {text}")
 
     def refused(self, *statuses: int) -> None:
-        """The host refused so often since last time, and the browser said so as it does."""
+        """The host refused so often since last time, and the browser said so as it does, a little later."""
+        until = time.monotonic() + PATIENCE_MS / 1000
+        while len(self.refusals) < len(statuses) and time.monotonic() < until:
+            self.page.wait_for_timeout(10)
         assert [int(each[:3]) for each in self.refusals] == [*statuses]
         self.refusals.clear()
 
@@ -174,7 +177,9 @@ def browser() -> Iterator[Browser]:
     """One browser, without a screen."""
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"], timeout=120_000
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-gpu", "--renderer-process-limit=1"],
+            timeout=120_000,
         )
         try:
             yield started

@@ -281,6 +281,7 @@ def test_everything_is_done_from_the_keyboard(page: Window, ada: Machine, bob: M
     keys.press("c")
     expect(page.page.get_by_label("To", exact=True)).to_be_focused()
     keys.type("human:b")
+    expect(page.page.get_by_role("option", name="human:bob")).to_be_visible()
     keys.press("ArrowDown")
     keys.press("Enter")
     expect(page.page.locator(".chip")).to_have_text("human:bob×")
