@@ -125,7 +125,9 @@ class Window:
     url: str
     wrong: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)
+    refusals: list[int] = field(default_factory=list)
+    signed_out: bool = False
+    """Whether it is meant to be so at times: then requests that were under way may be refused as nobody's."""
 
     def __post_init__(self) -> None:
         self.page.set_default_timeout(PATIENCE_MS)
@@ -136,16 +138,18 @@ class Window:
 
     def _said(self, kind: str, text: str) -> None:
         if kind == "error" and text.startswith(_REFUSED):
-            self.refusals.append(text.removeprefix(_REFUSED))
+            status = int(text.removeprefix(_REFUSED)[:3])
+            if not (self.signed_out and status == 401):
+                self.refusals.append(status)
         elif kind in ("error", "warning"):
             self.wrong.append(f"{kind}: {text}")
 
-    def refused(self, *statuses: int) -> None:
-        """The host refused so often since last time, and the browser said so as it does, a little later."""
+    def refused(self, status: int) -> None:
+        """The host refused once since last time, and the browser said so as it does, a little later."""
         until = time.monotonic() + PATIENCE_MS / 1000
-        while len(self.refusals) < len(statuses) and time.monotonic() < until:
+        while not self.refusals and time.monotonic() < until:
             self.page.wait_for_timeout(10)
-        assert [int(each[:3]) for each in self.refusals] == [*statuses]
+        assert self.refusals == [status]
         self.refusals.clear()
 
     def go(self, path: str) -> None:
@@ -178,7 +182,13 @@ def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
             executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-gpu", "--renderer-process-limit=1"],
+            args=[
+                "--no-sandbox",
+                "--disable-gpu",
+                "--renderer-process-limit=1",
+                "--in-process-gpu",
+                "--disable-software-rasterizer",
+            ],
             timeout=120_000,
         )
         try:
