@@ -32,6 +32,13 @@ def served(team: list[Machine], chromium: Browser) -> Iterator[Desk]:
         yield found
 
 
+@pytest.fixture(scope="module")
+def window(served: Desk) -> Iterator[Window]:
+    """A window that tests share."""
+    with served.window() as opened:
+        yield opened
+
+
 def settled(window: Window, section: str) -> None:
     """Go to a section, and wait for what it shows."""
     window.go(section)
@@ -91,20 +98,19 @@ COLOURS = """() => [
 ]"""
 
 
-def test_it_is_light_or_dark_as_its_reader_likes(served: Desk) -> None:
-    with served.window() as window:
-        for dark in (False, True):
-            window.page.emulate_media(color_scheme="dark" if dark else "light")
-            ground, ink = map(luminance, window.page.evaluate(COLOURS))
-            assert (ground < 0.2) is dark
-            assert abs(ground - ink) > 0.6
-        for section in ("questions", "chains"):
-            settled(window, section)
-            window.shoot(f"dark-{section}")
-        settled(window, "mail")
-        window.page.locator("a.row", has_text="Lunch").click()
-        expect(window.page.locator("article.message")).to_be_visible()
-        window.shoot("dark-mail")
+def test_it_is_light_or_dark_as_its_reader_likes(window: Window) -> None:
+    for dark in (False, True):
+        window.page.emulate_media(color_scheme="dark" if dark else "light")
+        ground, ink = map(luminance, window.page.evaluate(COLOURS))
+        assert (ground < 0.2) is dark
+        assert abs(ground - ink) > 0.6
+    for section in ("questions", "chains"):
+        settled(window, section)
+        window.shoot(f"dark-{section}")
+    settled(window, "mail")
+    window.page.locator("a.row", has_text="Lunch").click()
+    expect(window.page.locator("article.message")).to_be_visible()
+    window.shoot("dark-mail")
 
 
 MOMENTS = """async ([zone, at, now]) => {
@@ -151,21 +157,20 @@ def test_times_go_by_the_readers_calendar(
 
 
 def test_a_time_shown_before_midnight_is_right_after_it_and_exact_under_the_pointer(
-    served: Desk, team: list[Machine]
+    window: Window, team: list[Machine]
 ) -> None:
-    with served.window() as window:
-        settled(window, "mail")
-        window.page.locator("a.row", has_text="Lunch").click()
-        shown = window.page.locator("article.message time")
-        sent = team[1].node.engine.message(window.page.url.rpartition("/")[2])
-        assert sent is not None
-        expect(shown).to_have_attribute("datetime", sent.created_at)
-        assert sent.created_at in str(shown.get_attribute("title"))
-        window.page.evaluate(
-            "async () => { const { again } = await import('/web/time.js');"
-            " again(document, new Date(Date.now() + 86400000)); }"
-        )
-        expect(shown).to_contain_text("yesterday")
+    settled(window, "mail")
+    window.page.locator("a.row", has_text="Lunch").click()
+    shown = window.page.locator("article.message time")
+    sent = team[1].node.engine.message(window.page.url.rpartition("/")[2])
+    assert sent is not None
+    expect(shown).to_have_attribute("datetime", sent.created_at)
+    assert sent.created_at in str(shown.get_attribute("title"))
+    window.page.evaluate(
+        "async () => { const { again } = await import('/web/time.js');"
+        " again(document, new Date(Date.now() + 86400000)); }"
+    )
+    expect(shown).to_contain_text("yesterday")
 
 
 def test_who_is_not_signed_in_is_told_how_and_a_link_works_once(served: Desk) -> None:
