@@ -35,6 +35,7 @@ def main() -> None:
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = (
         "1"  # none is needed, and to load them takes longer than a test
     )
+    os.environ.pop("PYTEST_ADDOPTS", None)  # what the person wants to see of the run that this one belongs to
     lines, answers = sys.stdin, sys.stdout
     for line in lines:
         wanted = [
