@@ -5,12 +5,12 @@ import { Unreachable } from "./api.js";
 import { plain } from "./text.js";
 
 /* Opens a dialog; its value is `close`. The focus comes back to where it was. */
-export function open(title, build, { wide = false } = {}) {
+export function open(title, build) {
   const from = document.activeElement;
   const heading = unique("dialog");
-  const dialog = el("dialog", { class: wide ? "dialog wide" : "dialog", "aria-labelledby": heading });
+  const dialog = el("dialog", { class: "dialog", "aria-labelledby": heading });
   const close = () => dialog.close();
-  dialog.append(el("h2", { id: heading }, title), build(close, dialog));
+  dialog.append(el("h2", { id: heading }, title), build(close));
   dialog.addEventListener("close", () => {
     dialog.remove();
     from?.focus?.();

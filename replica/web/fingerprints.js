@@ -4,7 +4,7 @@ const LENGTH = 24;
 const MISREAD = { O: "0", I: "1", L: "1" };
 
 /* What somebody typed, without what is only for the eye: in either case, with dashes or without. */
-export const compact = (text) =>
+const compact = (text) =>
   Array.from(text.toUpperCase().replace(/[\s\-–—.,]/g, ""), (char) => MISREAD[char] ?? char).join("");
 
 /* How far a typed fingerprint goes along with the right one. */

@@ -2,7 +2,7 @@
 
 const KEPT = "dmp.keys";
 
-export const sections = { m: "mail", q: "questions", t: "threads", p: "team", w: "transports", x: "problems", h: "chains" };
+const sections = { m: "mail", q: "questions", t: "threads", p: "team", w: "transports", x: "problems", h: "chains" };
 
 export const KEYS = [
   ["g then m, q, t", "Go to mail, questions, threads"],

@@ -9,7 +9,7 @@ import { when } from "./time.js";
 
 const PAGE = 50;
 const LONGEST = 2000;
-export const UNREAD = new Set(["held", "sending", "pushed", "notified"]);
+const UNREAD = new Set(["held", "sending", "pushed", "notified"]);
 
 export class MailView extends Split {
   constructor(app) {

@@ -5,7 +5,7 @@ import { faultLine, run } from "./dialog.js";
 import { el, unique } from "./dom.js";
 
 /* The code in what somebody pasted: the link as it was printed, or the code alone. */
-export function codeIn(text) {
+function codeIn(text) {
   const found = /[?&]code=([^&\s]+)/.exec(text);
   return found === null ? text.trim() : decodeURIComponent(found[1]);
 }
