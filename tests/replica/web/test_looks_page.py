@@ -26,19 +26,6 @@ def team(place: Place) -> list[Machine]:
     return [ada, bob]
 
 
-@pytest.fixture(scope="module")
-def served(team: list[Machine], chromium: Browser) -> Iterator[Desk]:
-    with desk(team[0], chromium) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def window(served: Desk) -> Iterator[Window]:
-    """A window that tests share."""
-    with served.window() as opened:
-        yield opened
-
-
 def settled(window: Window, section: str) -> None:
     """Go to a section, and wait for what it shows."""
     window.go(section)

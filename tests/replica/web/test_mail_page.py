@@ -1,49 +1,20 @@
 """Mail, questions and gates in the page of one person, with a teammate's machine at the other end."""
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from replica.host import agents, registering
 from replica.records.commits import CommitPoint
-from tests.replica.web.served import Desk, Place, Window, desk
+from tests.replica.web.served import Window
 from tests.replica.world import Machine, exchange
 
 
-@pytest.fixture(scope="module")
-def team(place: Place) -> list[Machine]:
-    return place.team("ada", "bob")
-
-
-@pytest.fixture(scope="module")
-def ada(team: list[Machine]) -> Machine:
-    return team[0]
-
-
-@pytest.fixture(scope="module")
-def bob(team: list[Machine]) -> Machine:
-    return team[1]
-
-
-@pytest.fixture(scope="module")
-def served(ada: Machine, chromium: Browser) -> Iterator[Desk]:
-    with desk(ada, chromium) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def shared(served: Desk) -> Iterator[Window]:
-    with served.window() as opened:
-        yield opened
-
-
 @pytest.fixture
-def page(shared: Window) -> Window:
+def page(window: Window) -> Window:
     """Ada's window, with nothing of an earlier test in it."""
-    shared.go("mail")
-    expect(shared.page.get_by_role("heading", name="Mail", exact=True)).to_be_visible()
-    return shared
+    window.go("mail")
+    expect(window.page.get_by_role("heading", name="Mail", exact=True)).to_be_visible()
+    return window
 
 
 def row(window: Window, text: str) -> Locator:

@@ -2,53 +2,25 @@
 
 import json
 import re
-from collections.abc import Iterator
 from random import Random
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from replica.records import ops, problems, subjects
 from replica.records.commits import CommitPoint
 from replica.records.problems import Problem
 from replica.team.roster import need_team
-from tests.replica.web.served import Desk, Place, Window, desk
+from tests.replica.web.served import Place, Window
 from tests.replica.world import Machine, exchange
 
 
-@pytest.fixture(scope="module")
-def team(place: Place) -> list[Machine]:
-    return place.team("ada", "bob")
-
-
-@pytest.fixture(scope="module")
-def ada(team: list[Machine]) -> Machine:
-    return team[0]
-
-
-@pytest.fixture(scope="module")
-def bob(team: list[Machine]) -> Machine:
-    return team[1]
-
-
-@pytest.fixture(scope="module")
-def served(ada: Machine, chromium: Browser) -> Iterator[Desk]:
-    with desk(ada, chromium) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def shared(served: Desk) -> Iterator[Window]:
-    with served.window() as opened:
-        yield opened
-
-
 @pytest.fixture
-def page(shared: Window) -> Window:
+def page(window: Window) -> Window:
     """Ada's window, with nothing of an earlier test in it."""
-    shared.go("team")
-    expect(shared.page.get_by_role("heading", name="Orchard")).to_be_visible()
-    return shared
+    window.go("team")
+    expect(window.page.get_by_role("heading", name="Orchard")).to_be_visible()
+    return window
 
 
 def other(fingerprint: str) -> str:
