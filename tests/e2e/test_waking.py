@@ -55,7 +55,7 @@ def test_a_configuration_with_a_fault_is_named_by_every_command_that_acts(town: 
     configure(zoe, '[wake]\ncomand = "x"\n')
     told = zoe.try_("send", "human:zoe", "Hi.")
     assert told.code == 0
-    assert "there is no key wake.comand; [wake] has command, policy" in told.err
+    assert "there is no key wake.comand; did you mean wake.command?" in told.err
     (problem,) = zoe.json("problems")["problems"]
     assert (problem["subject"], "wake.comand" in problem["text"]) == ("config", True)
     configure(zoe, "")

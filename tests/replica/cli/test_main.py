@@ -166,7 +166,7 @@ def test_help_tells_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     ("typed", "told"),
     [
         (["snyc"], "there is no command snyc; did you mean `dmp sync`?"),
-        (["depart"], "there is no command depart ["),
+        (["walk"], "there is no command walk ["),
         (["send", "human:bob"], "say for whom it is, and then what: ADDRESS... BODY"),
         (["send"], "'ADDRESS... BODY'"),
         (["team", "role", "bob-1", "amdin"], "'ROLE': 'amdin' is not one of 'member', 'admin'"),
