@@ -5,10 +5,15 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 PUBLIC_VECTORS = "DMP_PUBLIC_VECTORS"
 
 pytest.register_assert_rewrite("transports.contract")  # before any test imports it
+
+# A machine that has much else to do is slow at any example, and at making them: that is no fault of what is tested.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 # A shell lets what it runs in the background ignore interrupts, and so would every process that a test interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
