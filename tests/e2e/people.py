@@ -103,8 +103,8 @@ class Person:
         return json.loads(line)
 
     @contextmanager
-    def running(self, *arguments: str) -> Iterator["Running"]:
-        """Run a command beside the test."""
+    def running(self, *arguments: str, seconds: float = PATIENCE) -> Iterator["Running"]:
+        """Run a command beside the test, until the end of a block, or so many seconds."""
         process = subprocess.Popen(
             [*DMP, *arguments],
             stdin=subprocess.DEVNULL,
@@ -113,7 +113,7 @@ class Person:
             text=True,
             env=self.environment,
         )
-        overdue = threading.Timer(PATIENCE, process.kill)
+        overdue = threading.Timer(seconds, process.kill)
         overdue.start()
         try:
             yield Running(process)

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.people import Person, Running
+from tests.e2e.people import PATIENCE, Person, Running
 from tests.replica.web.served import PATIENCE_MS, Window, browser
 
 
 @contextmanager
-def service(person: Person, port: int = 0) -> Iterator[tuple[Running, str]]:
+def service(person: Person, port: int = 0, *, seconds: float = 2 * PATIENCE) -> Iterator[tuple[Running, str]]:
     """A person's service, until the end of a block, and where it is reached."""
-    with person.running("serve", "--listen", f"127.0.0.1:{port}", "--json") as running:
+    with person.running("serve", "--listen", f"127.0.0.1:{port}", "--json", seconds=seconds) as running:
         yield running, json.loads(running.told('"url"'))["url"]
 
 
