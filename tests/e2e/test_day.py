@@ -66,9 +66,7 @@ class Day:
 def office(person: Person, chromium: Browser) -> Iterator[Office]:
     """Start somebody's service, and open its page."""
     with service(person, seconds=5 * PATIENCE) as (running, url):
-        window = sign_in(person, chromium.new_page(), url)
-        window.page.set_default_timeout(PATIENCE * 1000)
-        yield Office(person, running, window)
+        yield Office(person, running, sign_in(person, chromium.new_page(), url))
 
 
 @pytest.fixture

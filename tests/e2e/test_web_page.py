@@ -21,8 +21,9 @@ def service(person: Person, port: int = 0, *, seconds: float = 2 * PATIENCE) -> 
 def sign_in(person: Person, page: Page, url: str) -> Window:
     """Open the link that `dmp web` prints."""
     window = Window(page, url)
+    page.set_default_timeout(PATIENCE * 1000)  # two services and a browser begin at once
     page.goto(person.dmp("web").strip())
-    expect(page.locator("#live")).to_have_text("Live", timeout=PATIENCE_MS)
+    expect(page.locator("#live")).to_have_text("Live", timeout=PATIENCE * 1000)
     return window
 
 
