@@ -90,14 +90,16 @@ def backup(directory: Directory, target: Path, progress: Progress) -> About:
 def restore(source: Path, root: Path, progress: Progress) -> About:
     """Make the replica of a backup at `root`, where none is; it signs nothing before it has read back its lane.
 
-    Raises DmpError: `conflict` where there is one, `invalid` on `file` for what is no whole backup, `unavailable` for
-    one of a newer version; OSError.
+    Raises DmpError: `conflict` where there is one, or what is left of one; `invalid` on `file` for what is no whole
+    backup, `unavailable` for one of a newer version; OSError.
     """
     directory = Directory(root)
-    if directory.database.exists():
+    # What SQLite left of a store that is gone would be played back into this one, and damage it.
+    if any(Path(f"{directory.database}{end}").exists() for end in ("", "-wal", "-journal")):
         raise DmpError(
             Code.CONFLICT,
-            f"{root} holds a store already; move that directory away, or restore to another --dir",
+            f"{root} holds a store already, or what is left of one; move that directory away, or restore to another "
+            "--dir",
         )
     directory.create()
     with tempfile.TemporaryDirectory(prefix=".restoring-", dir=root) as folder:
@@ -205,7 +207,7 @@ def _read_about(source: Path, text: bytes) -> About:
         if told["format"] > FORMAT:
             raise DmpError(Code.UNAVAILABLE, f"{source} was made by a newer version of dmp; upgrade it")
         return About(str(told["replica"]), str(told["handle"]), str(told["at"]), int(told["seq"]))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise _no_backup(source, f"its {ABOUT} cannot be read") from error
 
 

@@ -1,5 +1,6 @@
 """A backup is whole whatever happens meanwhile, is its owner's alone, and a restored replica never forks its chain."""
 
+import io
 import sqlite3
 import stat
 import tarfile
@@ -168,6 +169,33 @@ def test_a_replica_is_never_restored_over_another_one_nor_backed_up_over_itself(
         restore(tmp_path / "saved", tmp_path / "half", silent)
     with pytest.raises(DmpError, match="is a file of the replica itself"):
         backup(Directory(tmp_path / "ada"), tmp_path / "ada" / "state.db", silent)
+
+
+@pytest.mark.parametrize("end", ["-wal", "-journal"])
+def test_a_replica_is_not_restored_beside_what_is_left_of_a_store_that_is_gone(
+    tmp_path: Path, end: str
+) -> None:
+    directory = Directory(tmp_path / "own")
+    create(directory.root, "ada", "laptop")
+    backup(directory, tmp_path / "saved", silent)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / f"{directory.database.name}{end}").write_bytes(b"of another store")
+    with pytest.raises(DmpError, match="what is left of one") as caught:
+        restore(tmp_path / "saved", tmp_path / "other", silent)
+    assert caught.value.code == Code.CONFLICT
+    assert not Directory(tmp_path / "other").database.exists()
+
+
+@pytest.mark.parametrize(
+    "about", [b"[" * 100_000, b'{"format":1,"replica":"","handle":"","at":"","seq":Infinity}']
+)
+def test_an_archive_that_says_odd_things_of_itself_is_no_backup(tmp_path: Path, about: bytes) -> None:
+    with tarfile.open(tmp_path / "saved", "w") as archive:
+        entry = tarfile.TarInfo("backup.json")
+        entry.size = len(about)
+        archive.addfile(entry, io.BytesIO(about))
+    with pytest.raises(DmpError, match="is no backup"):
+        restore(tmp_path / "saved", tmp_path / "new", silent)
 
 
 def _lying(file: Path, *, change: Callable[[tarfile.TarInfo], None]) -> None:
