@@ -136,7 +136,7 @@ def _line(command: click.Command | None) -> str:
     params=shared_options(),
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done; 1 refused by the protocol, the far side or this machine; 2 not a valid "
-    "command; 70 a bug in dmp; 130 interrupted.",
+    "command; 3 `dmp doctor` found something to look at; 70 a bug in dmp; 130 interrupted.",
 )
 @click.version_option(package_name="dmp-replica", prog_name="dmp")
 def dmp() -> None:
