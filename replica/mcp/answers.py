@@ -123,7 +123,7 @@ class Answers:
 
     async def _pass_on(self) -> None:
         with self._watched() as changes:
-            seen = changes.count
+            seen = -1  # whoever came first may have looked before anything was watched
             while not changes.closed:
                 seen = await changes.after(seen)
                 if not await self._try([*self._waits]):

@@ -2,11 +2,12 @@
 
 import asyncio
 import contextlib
+import itertools
 import json
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,11 +18,12 @@ from core.engine import Sent
 from core.inputs import ReplyInput, Sender
 from replica.host.agents import decide
 from replica.mcp import answers, mail, server, tools
-from replica.mcp.answers import CLOSED, LATER
+from replica.mcp.answers import CLOSED, LATER, Question
 from replica.mcp.call import Call, Result, Waits
 from replica.mcp.desk import Actor, Told
 from replica.node import Node
 from replica.records.commits import CommitPoint
+from replica.service.changes import Changes
 from tests.replica.mcp.office import ADA, PATIENCE, SCOUT, SCRIBE, Office
 
 QUESTION = {"kind": "question", "body": "Ship it?", "choices": ["yes", "no"], "blocking": True}
@@ -78,6 +80,19 @@ def test_an_agents_answer_is_waited_for_too(ada: Office) -> None:
         ada.node.engine.reply(Sender(SCRIBE), id_, ReplyInput("Yes.", choice="yes"))
 
     assert answered(ada, answer, to=[SCRIBE])["answer"]["from"] == SCRIBE
+
+
+def test_an_answer_between_the_first_look_and_the_watch_is_found(ada: Office) -> None:
+    found = answers.Answered("yes", "")
+    looks: Iterator[list[answers.Found]] = itertools.chain([[None]], itertools.repeat([found]))
+
+    async def look(_: Sequence[Question]) -> list[answers.Found]:
+        return next(looks)
+
+    with Changes(ada.root / "state.db") as changes:
+        changes.wait(0, PATIENCE)  # nothing is committed after it began
+        waits = answers.Answers(lambda: contextlib.nullcontext(changes), look)
+        assert ada.run(waits.wait(Question("m-1", SCOUT), PATIENCE)) is found
 
 
 def test_a_wait_ends_in_time_and_the_answer_comes_by_mail(

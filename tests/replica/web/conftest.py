@@ -1,4 +1,7 @@
-"""One browser for all tests of the page, and one team for each module: both are too slow to make for every test."""
+"""One browser and one team for each module of tests of the page: both are too slow to make for every test.
+
+A browser is driven by an event loop that runs until the browser is closed, so no other module may see it.
+"""
 
 from collections.abc import Iterator
 
@@ -11,7 +14,7 @@ from tests.replica.world import Machine, world
 expect.set_options(timeout=PATIENCE_MS)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """A browser."""
     with browser() as started:
