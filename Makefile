@@ -25,7 +25,7 @@ demo: setup
 
 # Modules are compiled first: the tests start thousands of processes, which may not be allowed to keep what they compile.
 test: lint
-	$(BIN)/python -m compileall -q core crypto transports replica vectors tests
+	$(BIN)/python -m compileall -q bindings core crypto transports replica vectors tests
 	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 lint: setup
