@@ -61,6 +61,7 @@ def serve(cli: Cli, /, **flags: str | None) -> None:
                     "url": started.url,
                     "metrics": started.metrics,
                     "mcp": started.mcp,
+                    **started.bindings,
                     "pid": os.getpid(),
                 }
             )
@@ -72,5 +73,5 @@ def serve(cli: Cli, /, **flags: str | None) -> None:
                     "and the tokens. Put a proxy with TLS in front of it instead; see docs/service.md"
                 )
 
-    run(cli.root, config.serve, ready)
+    run(cli.root, config, ready)
     cli.screen.note("Stopped. Nothing is lost: the next run goes on from here.")

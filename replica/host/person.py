@@ -10,13 +10,13 @@ from collections.abc import Callable, Collection
 from typing import Final, Protocol
 
 from core.address import DISPATCH
-from core.errors import Code, DmpError
+from core.errors import Code, DmpError, not_found
 from core.gate_types import GATE_TYPES
 from core.host import AgentStatus, External, Limits, WakeError, WakeRuling
 from core.message import Message
 from core.store import Store
 from replica.addresses import SYSTEM_ADDRESS
-from replica.host import agents, items
+from replica.host import agents, binding, items
 from replica.host.config import Config
 from replica.host.place import Place, Programs
 from replica.host.sessions import Sessions
@@ -120,8 +120,14 @@ class PersonHost:
     def owner(self, _target: str) -> str | None:
         return self.person
 
-    def external(self, _address: str) -> External | None:
-        return None
+    def external(self, address: str) -> External | None:
+        return binding.external(address)
+
+    def admit_external(self, recipient: str, message: Message, *, direct: bool) -> bool:
+        edge = binding.edge()
+        if edge is None:
+            raise not_found(None, "this host has no A2A binding, so nobody is reached through one")
+        return edge.admit(self._db, self.config, recipient, message, direct=direct)
 
     # Waking (section C.8)
 

@@ -3,7 +3,7 @@
 from core.gate_types import GATE_TYPES
 from core.inputs import ReplyInput, Sender
 from core.message import Message
-from replica.host import agents, raising
+from replica.host import agents, binding, raising
 from replica.host.agents import Agent
 from replica.node import Node
 from replica.records.commits import CommitPoint
@@ -29,13 +29,18 @@ def approve(node: Node, by: Sender, address: str) -> Agent:
 
 
 def revoke(node: Node, by: Sender, address: str) -> Agent:
-    """Let an agent send no more; it may be registered again. Raises DmpError `not-found` on `agent`."""
+    """Let an agent send no more; it may be registered again. What an external one still asks is closed.
+
+    Raises DmpError `not-found` on `agent`.
+    """
     found = agents.need(node.store.db, address)
     if found.status == "pending" and found.replica == node.me:
         _answer(node, by, found, "deny")
     elif found.status != "revoked":
         with node.store.transaction(CommitPoint.AGENT) as db:
             agents.decide(db, found.address, "revoked")
+    if binding.external(found.address) is not None and (edge := binding.edge()) is not None:
+        edge.revoked(node, found.address)
     return agents.need(node.store.db, address)
 
 

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,8 @@ from aiohttp import web
 from replica.api.announce import announce
 from replica.api.app import application
 from replica.home.directory import Directory
-from replica.host.config import ServeConfig
+from replica.host.binding import bindings
+from replica.host.config import Config
 from replica.node import opened
 from replica.service.changes import Changes
 from replica.service.listening import bound, reached_at
@@ -51,16 +52,17 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """What a service that has started tells: whose it is, and where it is reached."""
+    """What a service that has started tells: whose it is, and where it is reached, also by what bindings run."""
 
     replica: str
     handle: str
     url: str
     metrics: str
     mcp: str | None
+    bindings: Mapping[str, str]
 
 
-def serve(root: Path, config: ServeConfig, ready: Callable[[Started], None]) -> None:
+def serve(root: Path, config: Config, ready: Callable[[Started], None]) -> None:
     """Serve the replica at `root` until SIGTERM or SIGINT. `ready` is told once it can be reached.
 
     Raises DmpError: `conflict` where another process does, `unavailable` where an address is taken or the store cannot
@@ -75,19 +77,19 @@ def serve(root: Path, config: ServeConfig, ready: Callable[[Started], None]) -> 
         workers = [
             Worker(
                 "sync",
-                lambda: sync(root, changes, stop, config.interval, metrics.passed),
+                lambda: sync(root, changes, stop, config.serve.interval, metrics.passed),
                 stop,
                 metrics.failed,
             ),
             Worker("timers", lambda: keep_time(root, changes, stop), stop, metrics.failed),
         ]
 
-        def begin(url: str, measured: str, tools: str | None) -> None:
+        def begin(url: str, measured: str, tools: str | None, others: Mapping[str, str]) -> None:
             listening(url)
             announce(root, url)
             for worker in workers:
                 worker.start()
-            ready(Started(replica, handle, url, measured, tools))
+            ready(Started(replica, handle, url, measured, tools, others))
 
         try:
             asyncio.run(_serve(root, config, changes, metrics, begin, stop))
@@ -100,12 +102,13 @@ def serve(root: Path, config: ServeConfig, ready: Callable[[Started], None]) -> 
 
 async def _serve(
     root: Path,
-    config: ServeConfig,
+    settings: Config,
     changes: Changes,
     metrics: Metrics,
-    begin: Callable[[str, str, str | None], None],
+    begin: Callable[[str, str, str | None, Mapping[str, str]], None],
     stop: Stop,
 ) -> None:
+    config = settings.serve
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
 
     def end() -> None:
@@ -133,8 +136,11 @@ async def _serve(
             tools = await stack.enter_async_context(
                 http.running(root, changes, config.mcp, "--mcp", names=config.names)
             )
+        others: dict[str, str] = {}
+        for binding in bindings().values():
+            others |= await stack.enter_async_context(binding.running(root, changes, settings))
         _log.info("started, at %s", listen)
-        begin(f"http://{listen}", f"http://{measured}/metrics", tools)
+        begin(f"http://{listen}", f"http://{measured}/metrics", tools, others)
         await ended.wait()
         _log.info("ending")
 

@@ -1,0 +1,25 @@
+"""What the node runs of the Agent Guild machine envelope (`replica.host.binding.Binding`)."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from replica.host.config import Config
+
+if TYPE_CHECKING:
+    from replica.service.changes import Changes
+
+
+class MachineEnvelopeBinding:
+    """The extension's listener. What it does is imported when it does it."""
+
+    @asynccontextmanager
+    async def running(
+        self, _root: Path, _changes: "Changes", _config: Config, /
+    ) -> AsyncIterator[Mapping[str, str]]:
+        """Run the listener where it is configured."""
+        yield {}
+
+
+BINDING: Final = MachineEnvelopeBinding()
