@@ -577,6 +577,53 @@ CREATE TRIGGER trail_grew AFTER INSERT ON trail WHEN NEW.id > 10000 BEGIN
 END;
 """
 
+_A2A_PEERS = """
+-- Of the binding bindings/a2a: the agents that this host sends to (section 8.9). What a card says of itself is theirs.
+CREATE TABLE a2a_peers (
+    alias          TEXT PRIMARY KEY,
+    card_url       TEXT NOT NULL,
+    interface_json TEXT NOT NULL,     -- what is called, and how a credential is shown there
+    about_json     TEXT NOT NULL,     -- name, description, skills and extensions, as the card has them
+    options_json   TEXT NOT NULL,     -- what its owner set for extensions
+    state          TEXT NOT NULL,
+    why            TEXT NOT NULL DEFAULT '',
+    added_at       TEXT NOT NULL,
+    refresh_at     INTEGER NOT NULL   -- milliseconds since 1970: when its card is fetched next
+) STRICT, WITHOUT ROWID;
+-- A delivery to a peer from its first try on. `over` tells what became of it; NULL while it is to be tried again.
+CREATE TABLE a2a_sends (
+    delivery TEXT PRIMARY KEY REFERENCES deliveries (id) ON DELETE CASCADE,
+    alias    TEXT NOT NULL,
+    tries    INTEGER NOT NULL,
+    first_at INTEGER NOT NULL,
+    next_at  INTEGER NOT NULL,
+    over     TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX a2a_sends_over ON a2a_sends (alias, next_at) WHERE over IS NOT NULL;
+-- A task at a peer, opened by a message sent to it.
+CREATE TABLE a2a_peer_tasks (
+    alias      TEXT NOT NULL,
+    task       TEXT NOT NULL,
+    context    TEXT NOT NULL,
+    message    TEXT NOT NULL REFERENCES messages (id),
+    direct     INTEGER NOT NULL,
+    begun_at   INTEGER NOT NULL,
+    next_at    INTEGER NOT NULL,
+    failures   INTEGER NOT NULL DEFAULT 0,
+    noticed_at INTEGER NOT NULL DEFAULT 0,  -- when its last word on its work was recorded
+    is_open    INTEGER NOT NULL DEFAULT 1,
+    PRIMARY KEY (alias, task)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX a2a_peer_tasks_open ON a2a_peer_tasks (next_at) WHERE is_open = 1;
+CREATE INDEX a2a_peer_tasks_of_message ON a2a_peer_tasks (message);
+-- Which task of a peer a recorded message tells of, so that a reply to it goes there.
+CREATE TABLE a2a_peer_words (
+    message TEXT PRIMARY KEY REFERENCES messages (id),
+    alias   TEXT NOT NULL,
+    task    TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     core.MAILBOXES,
     _FIRST,
@@ -598,4 +645,5 @@ MIGRATIONS: tuple[str, ...] = (
     _HOST_API,
     _FORK_PROOFS,
     _TRAIL,
+    _A2A_PEERS,
 )
