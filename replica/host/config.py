@@ -16,6 +16,7 @@ from replica.chain.quotas import Quotas
 from replica.host.settings import (
     AGENT_BLOCKING_TIMEOUT_SEC,
     BY_NAME,
+    PEER_MESSAGES_PER_HOUR,
     PRUNE_AFTER_DAYS,
     SETTINGS,
     TABLES,
@@ -58,6 +59,14 @@ class ServeConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class PeersConfig:
+    """What bounds messages to A2A peers (section 8.9): hosts that need not be public, and how many go in an hour."""
+
+    private_hosts: frozenset[str] = frozenset()
+    messages_per_hour: int = PEER_MESSAGES_PER_HOUR
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The settings. Commands are lines for the shell; `fault` says why the file counts for nothing.
 
@@ -78,6 +87,7 @@ class Config:
     prune_after_days: int | None = PRUNE_AFTER_DAYS
     agent_blocking_timeout_sec: int = AGENT_BLOCKING_TIMEOUT_SEC
     serve: ServeConfig = field(default_factory=ServeConfig)
+    peers: PeersConfig = field(default_factory=PeersConfig)
     fault: str | None = None
 
 
@@ -182,6 +192,9 @@ def _config(values: Mapping[str, Value]) -> Config:
         ),
         unacknowledged_hours=get("problems.unacknowledged_hours"),
         prune_after_days=get("pruning.after_days"),
+        peers=PeersConfig(
+            frozenset(each.lower() for each in split(get("a2a.private_hosts"))), get("a2a.peer_messages_per_hour")
+        ),
         serve=ServeConfig(
             get("serve.listen"),
             tuple(split(get("serve.names"))),

@@ -22,6 +22,9 @@ PRUNE_AFTER_DAYS: Final = 7
 AGENT_BLOCKING_TIMEOUT_SEC: Final = 600
 """By section C.7."""
 
+PEER_MESSAGES_PER_HOUR: Final = 60
+"""A person and a few sessions ask less of one agent; what loops stops here."""
+
 OFF: Final = "off"
 
 _MOST: Final = 1_000_000
@@ -244,6 +247,14 @@ SETTINGS: Final = (
     Setting(
         *("pruning", "after_days", Form.COUNT_OR_OFF, PRUNE_AFTER_DAYS),
         "how old own mail that everybody has becomes before a stub replaces it",
+    ),
+    Setting(
+        *("a2a", "private_hosts", Form.NAMES, ""),
+        "hosts of A2A agents that may be reached over http: and at addresses of a network of your own",
+    ),
+    Setting(
+        *("a2a", "peer_messages_per_hour", Form.COUNT, PEER_MESSAGES_PER_HOUR),
+        "messages that go to one A2A peer in an hour",
     ),
 )
 """Every key, in the order of the file."""
