@@ -624,6 +624,35 @@ CREATE TABLE a2a_peer_words (
 ) STRICT, WITHOUT ROWID;
 """
 
+_A2A_TASKS = """
+-- Of the binding bindings/a2a: what the tasks of its clients are beside the messages that open them (8.6, 8.7).
+-- A handoff by its client and the id the client gave it, from before its message is stored.
+CREATE TABLE a2a_handoffs (
+    client    TEXT NOT NULL,
+    key       TEXT NOT NULL,  -- the message's idempotency key
+    work_item TEXT NOT NULL,  -- the address of its draft
+    request   TEXT NOT NULL,  -- canonical JSON, as it was asked for
+    at        TEXT NOT NULL,
+    PRIMARY KEY (client, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX a2a_handoffs_by_work_item ON a2a_handoffs (work_item);
+-- Tasks that ended without an answer: the client canceled it, or the owner declined to answer.
+CREATE TABLE a2a_ended (
+    task TEXT PRIMARY KEY REFERENCES messages (id),
+    how  TEXT NOT NULL CHECK (how IN ('canceled', 'declined')),
+    note TEXT NOT NULL DEFAULT '',
+    at   TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+-- What work on a handoff came to, by its kind in work/v1.
+CREATE TABLE a2a_results (
+    work_item TEXT NOT NULL,
+    kind      TEXT NOT NULL,
+    value     TEXT NOT NULL,  -- canonical JSON
+    at        TEXT NOT NULL,
+    PRIMARY KEY (work_item, kind)
+) STRICT, WITHOUT ROWID;
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     core.MAILBOXES,
     _FIRST,
@@ -646,4 +675,5 @@ MIGRATIONS: tuple[str, ...] = (
     _FORK_PROOFS,
     _TRAIL,
     _A2A_PEERS,
+    _A2A_TASKS,
 )
