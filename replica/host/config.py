@@ -193,7 +193,8 @@ def _config(values: Mapping[str, Value]) -> Config:
         unacknowledged_hours=get("problems.unacknowledged_hours"),
         prune_after_days=get("pruning.after_days"),
         peers=PeersConfig(
-            frozenset(each.lower() for each in split(get("a2a.private_hosts"))), get("a2a.peer_messages_per_hour")
+            frozenset(each.lower() for each in split(get("a2a.private_hosts"))),
+            get("a2a.peer_messages_per_hour"),
         ),
         serve=ServeConfig(
             get("serve.listen"),
