@@ -6,7 +6,6 @@ from typing import Any, Final
 import click
 
 from core.errors import conflict, not_found
-from core.gate_types import GATE_TYPES
 from core.message import State
 from crypto.canonical import JsonValue
 from replica.cli.context import Cli, group, pass_cli
@@ -173,13 +172,7 @@ def propose(cli: Cli, named: str, message: str) -> None:
             raise not_found("message", "no message has that id; `dmp inbox` lists those you have")
         if item.status != "draft":
             raise conflict("task", f"{item.address} is no draft but {item.status}; only a draft is proposed")
-        gate = raising.raise_gate(
-            node,
-            GATE_TYPES["task-proposal"],
-            {"task": item.id, "proposedBy": asked.sender, "message": asked.id},
-            reply_to=asked.id,
-            key=f"task-proposal:{item.id}:{asked.id}",
-        ).message
+        gate = raising.propose(node, item, asked)
     if cli.as_json:
         cli.screen.document({"gate": message_json(gate)})
         return

@@ -6,7 +6,7 @@ from typing import Final
 
 from core.engine import Sent
 from core.gate_data import data_type, is_close, is_gate
-from core.gate_types import MAX_PREVIEW_BYTES, GateType
+from core.gate_types import GATE_TYPES, MAX_PREVIEW_BYTES, GateType
 from core.inputs import Sender, SendInput
 from core.message import Message, Ref
 from core.store.effects import is_applied, owner_of
@@ -14,6 +14,7 @@ from core.store.messages import answer_to, questions_with_gate_data
 from crypto.canonical import JsonValue, canonical
 from replica.host import agents
 from replica.host.agents import Agent
+from replica.host.items import WorkItem
 from replica.node import Node
 from replica.records.commits import CommitPoint
 
@@ -49,6 +50,25 @@ def raise_gate(
             idempotency_key=key,
         ),
     )
+
+
+def proposal_key(work_item: str, asked: str) -> str:
+    """The idempotency key of the gate that proposes a work item, by its id and that of the message that asked for it.
+
+    However often it is raised, it is one gate.
+    """
+    return f"task-proposal:{work_item}:{asked}"
+
+
+def propose(node: Node, item: WorkItem, asked: Message) -> Message:
+    """Ask this host's owner, by a gate, whether a draft is taken on that a message asked for."""
+    return raise_gate(
+        node,
+        GATE_TYPES["task-proposal"],
+        {"task": item.id, "proposedBy": asked.sender, "message": asked.id},
+        reply_to=asked.id,
+        key=proposal_key(item.id, asked.id),
+    ).message
 
 
 def registration_gate(
