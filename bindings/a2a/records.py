@@ -1,17 +1,147 @@
-"""What the store holds of clients' exchanges. Functions that write assume an open transaction."""
+"""What the store holds of clients' tasks. Functions that write assume an open transaction."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from sqlite3 import Connection
-from typing import Final
+from typing import Final, Literal
+
+from core.errors import damaged
+from core.text import shown
+from crypto.canonical import JsonError, JsonValue, canonical, parse
+
+How = Literal["canceled", "declined"]
 
 # Whatever a client sent has an idempotency key, and is found by the index of those.
-_OPEN_ASKS: Final = """
-SELECT id FROM messages AS asked
-WHERE sender = ? AND idempotency_key IS NOT NULL AND kind = 'question'
-  AND NOT EXISTS (SELECT 1 FROM messages WHERE reply_to = asked.id AND kind = 'answer')
+_OWN: Final = "SELECT id, idempotency_key FROM messages WHERE sender = ? AND idempotency_key IS NOT NULL"
+_KEY: Final = "SELECT idempotency_key FROM messages WHERE id = ? AND sender = ?"
+_TASKS: Final = f"{_OWN} AND kind IN ('question', 'handoff') ORDER BY position"
+_OPEN_ASKS: Final = f"""
+{_OWN} AND kind = 'question'
+  AND NOT EXISTS (SELECT 1 FROM messages AS answer WHERE answer.reply_to = messages.id AND answer.kind = 'answer')
 ORDER BY position
 """
+_SENT_TO: Final = f"{_OWN} AND instr(' ' || recipients || ' ', ' ' || ? || ' ') > 0 ORDER BY position"
+_DELIVERED: Final = """
+SELECT messages.id FROM deliveries JOIN messages ON messages.id = deliveries.message
+WHERE deliveries.recipient = ? AND messages.thread = ?
+"""
+_FROM: Final = """
+SELECT messages.id FROM deliveries JOIN messages ON messages.id = deliveries.message
+WHERE deliveries.recipient = ? AND messages.sender = ? ORDER BY deliveries.position
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Handoff:
+    """A handoff's draft, by its address, and the work/v1 request that asked for it."""
+
+    work_item: str
+    request: Mapping[str, JsonValue]
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a task ended without an answer, when, and what was said of it."""
+
+    how: How
+    note: str
+    at: str
+
+
+def key_of(db: Connection, client: str, message: str) -> str | None:
+    """The id that a client gave a message of its own; None for any other message."""
+    row = db.execute(_KEY, (message, client)).fetchone()
+    return None if row is None else row[0]
+
+
+def tasks_of(db: Connection, client: str) -> list[str]:
+    """The ids of the messages that opened a client's tasks, the oldest first."""
+    return [row[0] for row in db.execute(_TASKS, (client,))]
 
 
 def open_asks(db: Connection, client: str) -> list[str]:
     """The ids of a client's questions that have no answer yet, the oldest first."""
     return [row[0] for row in db.execute(_OPEN_ASKS, (client,))]
+
+
+def sent_to(db: Connection, client: str, recipient: str) -> list[str]:
+    """The ids of what a client sent to an address itself, the oldest first."""
+    return [row[0] for row in db.execute(_SENT_TO, (client, recipient))]
+
+
+def delivered_in(db: Connection, client: str, thread: str) -> set[str]:
+    """The ids of the messages of a thread that were delivered to a client."""
+    return {row[0] for row in db.execute(_DELIVERED, (client, thread))}
+
+
+def delivered_from(db: Connection, client: str, sender: str) -> list[str]:
+    """The ids of what was delivered to a client from an address, in the order of its mailbox."""
+    return [row[0] for row in db.execute(_FROM, (client, sender))]
+
+
+# Handoffs
+
+
+def handoff(db: Connection, client: str, key: str) -> Handoff | None:
+    """A client's handoff by the id that the client gave it."""
+    row = db.execute(
+        "SELECT work_item, request, at FROM a2a_handoffs WHERE client = ? AND key = ?", (client, key)
+    ).fetchone()
+    if row is None:
+        return None
+    request = _value(row[1], row[0])
+    return Handoff(row[0], request if isinstance(request, dict) else {}, row[2])
+
+
+def add_handoff(
+    db: Connection, client: str, key: str, work_item: str, request: Mapping[str, JsonValue], at: str
+) -> None:
+    """Keep what a client handed off."""
+    db.execute(
+        "INSERT INTO a2a_handoffs (client, key, work_item, request, at) VALUES (?, ?, ?, ?, ?)",
+        (client, key, work_item, canonical(dict(request)).decode(), at),
+    )
+
+
+# Ends
+
+
+def ended(db: Connection, task: str) -> Ended | None:
+    """How a task ended without an answer; None for one that did not."""
+    row = db.execute("SELECT how, note, at FROM a2a_ended WHERE task = ?", (task,)).fetchone()
+    return None if row is None else Ended(*row)
+
+
+def end(db: Connection, task: str, how: How, at: str, note: str = "") -> None:
+    """Keep that a task ended; one that did already stays as it was."""
+    db.execute(
+        "INSERT INTO a2a_ended (task, how, note, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        (task, how, note, at),
+    )
+
+
+# Results
+
+
+def results(db: Connection, work_item: str) -> list[tuple[str, JsonValue, str]]:
+    """What work on a work item came to: kind, value and time, in the order of their kinds."""
+    rows = db.execute(
+        "SELECT kind, value, at FROM a2a_results WHERE work_item = ? ORDER BY kind", (work_item,)
+    )
+    return [(kind, _value(value, work_item), at) for kind, value, at in rows]
+
+
+def put_result(db: Connection, work_item: str, kind: str, value: JsonValue, at: str) -> None:
+    """Keep a result, in the place of an earlier one of its kind."""
+    db.execute(
+        "INSERT OR REPLACE INTO a2a_results (work_item, kind, value, at) VALUES (?, ?, ?, ?)",
+        (work_item, kind, canonical(value).decode(), at),
+    )
+
+
+def _value(text: str, work_item: str) -> JsonValue:
+    try:
+        return parse(text).value
+    except JsonError:
+        raise damaged(f"what is kept of {shown(work_item)}") from None
