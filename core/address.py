@@ -11,12 +11,13 @@ from crypto.canonical import JsonValue
 
 MAX_ADDRESS_BYTES: Final = 256
 MAX_PART_BYTES: Final = 64
+MAX_ALIAS_BYTES: Final = 40
 
 _IDENTIFIER: Final = "[a-z0-9][a-z0-9._-]*"
 _PART: Final = re.compile(_IDENTIFIER)
 
 SENDING_SCHEMES: Final = ("human", "agent", "run")
-SCHEMES: Final = (*SENDING_SCHEMES, "task", "channel")
+SCHEMES: Final = (*SENDING_SCHEMES, "task", "channel", "a2a")
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # so that addresses are looked up without hashing what it holds
@@ -49,13 +50,14 @@ class Address:
     operator: str | None = None
     id: str | None = None
     name: str | None = None
+    alias: str | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
         """Return the form section 3.1 reports; an agent without an operator has a null one."""
         parts: dict[str, JsonValue] = {"kind": self.kind, "address": self.text}
         if self.kind == "agent":
             parts["operator"] = self.operator
-        for name in ("handle", "id", "name"):
+        for name in ("handle", "id", "name", "alias"):
             part = getattr(self, name)
             if part is not None:
                 parts[name] = part
@@ -101,7 +103,16 @@ def _parse(text: str, grammar: Grammar) -> Address | str:
         return "has a '/' where its scheme has none"
     if scheme in ("human", "agent"):
         return Address(scheme, text, handle=rest)
+    if scheme == "a2a":
+        return _peer(text, rest)
     narrow = grammar.task if scheme == "task" else grammar.run
     if narrow.fullmatch(rest) is None:
         return f"has an id this host does not use; it is {grammar.example}"
     return Address(scheme, text, id=rest)
+
+
+def _peer(text: str, alias: str) -> Address | str:
+    """Return the address of a peer, whose alias is shorter than other parts are (section 8.9)."""
+    if len(alias) > MAX_ALIAS_BYTES:
+        return f"has an alias of over {MAX_ALIAS_BYTES} characters"
+    return Address("a2a", text, alias=alias)

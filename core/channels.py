@@ -16,7 +16,7 @@ from core.store import registers
 from crypto.canonical import JsonValue
 
 REGISTERS: Final = "channel"
-MEMBER_SCHEMES: Final = ("task", "human", "agent")
+MEMBER_SCHEMES: Final = ("task", "human", "agent", "a2a")
 
 
 def join(db: sqlite3.Connection, grammar: Grammar, channel: str, member: str) -> None:
@@ -26,7 +26,9 @@ def join(db: sqlite3.Connection, grammar: Grammar, channel: str, member: str) ->
     """
     _check_name(channel, grammar)
     if parse_address(member, "member", grammar).kind not in MEMBER_SCHEMES:
-        raise invalid("member", "a work item, a human or an agent joins; a session joins as its work item")
+        raise invalid(
+            "member", "a work item, a human, an agent or a peer joins; a session joins as its work item"
+        )
     if member not in members(db, channel):
         registers.edit(db, REGISTERS, channel, {member: True})
 

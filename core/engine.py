@@ -19,7 +19,7 @@ from core.ids import Ulids
 from core.inputs import ReplyInput, Sender, SendInput
 from core.message import Delivery, Message, State
 from core.outbox import Outbox
-from core.planning import Planned, collapse, plan, refuse_export, resolve, rewrite
+from core.planning import Planned, admitted, collapse, plan, refuse_export, resolve, rewrite
 from core.reading import Reads
 from core.store import Store
 from core.store import deliveries as delivery_rows
@@ -327,6 +327,7 @@ class Engine(Reads):
         )
         message = self._compose(sender, given, replied, collapse(given.to, rewritten), now_ms)
         refuse_export(self.host, message, replied, targets)
+        targets = admitted(self.host, message, targets)
         placements = [(target, federation.place(message, target)) for target in targets]
         muted = sender.address.startswith("agent:") and self.host.is_muted(sender.address)
         planned = [

@@ -76,6 +76,14 @@ class Host(Protocol):
     def external(self, address: str, /) -> External | None:
         """Return how an address is reached through a binding (section 8); None for one of this host."""
 
+    def admit_external(self, recipient: str, message: Message, /, *, direct: bool) -> bool:
+        """Return whether mail for an external recipient is delivered; else the recipient is skipped (section 8.8).
+
+        Asked once for each external recipient of a send, before anything of it is stored; `direct` when it was
+        addressed itself, and not through a channel. Raises DmpError for one that is refused: that fails the send,
+        on the caller's own `to[i]`, where it was addressed directly, and skips it where a channel reached it.
+        """
+
     def rule_wake(self, target: str, message: Message, /) -> WakeRuling:
         """Rule on waking a target for a message (section 6.5). One that raises wakes nobody."""
 

@@ -21,7 +21,7 @@ def authorize(host: Host, sender: Sender) -> None:
     kind = parse_address(sender.address, "from", host.grammar).kind
     if kind not in SENDING_SCHEMES:
         raise forbidden(
-            "from", "a work item or a channel never sends; send as a human, an agent or a session"
+            "from", "a work item, a channel or a peer never sends; send as a human, an agent or a session"
         )
     if kind == "agent" and host.agent_status(sender.address) != "approved":
         raise forbidden("from", "this agent has no approved registration; ask a human to approve it")

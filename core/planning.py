@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from core.errors import forbidden, invalid, not_found
+from core.errors import DmpError, forbidden, invalid, not_found
 from core.federation import Target
 from core.gate_data import has_gate_data
 from core.host import Host
@@ -78,6 +78,28 @@ def refuse_export(host: Host, message: Message, replied: Message | None, targets
         return
     if any(host.external(target.recipient) is not None for target in targets):
         raise forbidden("data", "gate data never leaves this host; address local recipients alone")
+
+
+def admitted(host: Host, message: Message, targets: Iterable[Target]) -> list[Target]:
+    """Return the targets without those reached through a binding that the host skips (section 8.8).
+
+    Raises DmpError as the host refuses one that was addressed directly, on the caller's own `to[i]`.
+    """
+    return [
+        target
+        for target in targets
+        if host.external(target.recipient) is None or _is_admitted(host, message, target)
+    ]
+
+
+def _is_admitted(host: Host, message: Message, target: Target) -> bool:
+    direct = target.via is Via.DIRECT
+    try:
+        return host.admit_external(target.recipient, message, direct=direct)
+    except DmpError as refusal:
+        if direct:
+            raise DmpError(refusal.code, refusal.message, target.field) from None
+        return False
 
 
 def plan(

@@ -42,6 +42,9 @@ class QuietHost:
     def external(self, _address: str) -> External | None:
         return None
 
+    def admit_external(self, _recipient: str, _message: Message, *, direct: bool) -> bool:
+        return direct
+
     def rule_wake(self, _target: str, _message: Message) -> WakeRuling:
         return "deny"
 

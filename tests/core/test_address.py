@@ -54,7 +54,11 @@ def test_one_foreign_character_anywhere_is_refused(text: str, place: int, foreig
         "channel:",
         "channel:a//b",
         "channel:/a",
-        "a2a:peer",
+        "a2a:",
+        "a2a:Acme",
+        "a2a:.acme",
+        "a2a:acme/lab",
+        "a2a:" + "a" * 41,
         "HUMAN:ada",
     ],
 )

@@ -82,7 +82,7 @@ def test_who_left_may_join_again(one: World) -> None:
     assert one.engine.members("eng") == (TASK,)
 
 
-@pytest.mark.parametrize("member", [RUN, "channel:ops", "bob", "human:", "a2a:acme", "task:a/b", ""])
+@pytest.mark.parametrize("member", [RUN, "channel:ops", "bob", "human:", "task:a/b", ""])
 def test_what_is_no_work_item_or_actor_cannot_join(one: World, member: str) -> None:
     with refused(Code.INVALID, "member"):
         one.engine.join("eng", member)

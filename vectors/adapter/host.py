@@ -76,7 +76,11 @@ class ScriptedHost:
         return self._implicit.get(channel, ())
 
     def external(self, address: str) -> External | None:
-        return self._external.get(address)
+        return self._external.get(address) or ("peer" if address.startswith("a2a:") else None)
+
+    def admit_external(self, recipient: str, message: Message, *, direct: bool) -> bool:  # noqa: ARG002 - every one
+        self.calls.append({"hook": "admitExternal", "recipient": recipient, "message": message.id})
+        return True
 
     def rule_wake(self, target: str, message: Message) -> WakeRuling:
         self.calls.append({"hook": "decide", "target": target, "message": message.id})
