@@ -653,6 +653,30 @@ CREATE TABLE a2a_results (
 ) STRICT, WITHOUT ROWID;
 """
 
+_INSTANCE_ROUTING = """
+-- Of the binding bindings/instance_routing: agents of this host that A2A clients address by ids of their own. One that
+-- is hidden keeps its id.
+CREATE TABLE instances (
+    id      TEXT PRIMARY KEY,
+    address TEXT NOT NULL UNIQUE,
+    name    TEXT NOT NULL,
+    wakes   TEXT,              -- the work item that a wake is for; NULL for one that clients may not wake
+    exposed INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+-- What a client sent to an instance, from before its message is stored: the contents that its id stands for.
+CREATE TABLE instance_requests (
+    client   TEXT NOT NULL,
+    key      TEXT NOT NULL,    -- the message's idempotency key, a hash of the id that the client gave it
+    digest   TEXT NOT NULL,
+    id       TEXT NOT NULL,    -- as the client gave it
+    instance TEXT NOT NULL,
+    subject  TEXT NOT NULL,
+    wake     TEXT NOT NULL CHECK (wake IN ('none', 'due', 'asked', 'woken', 'denied', 'failed')),
+    PRIMARY KEY (client, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX instance_requests_due ON instance_requests (client) WHERE wake = 'due';
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     core.MAILBOXES,
     _FIRST,
@@ -676,4 +700,5 @@ MIGRATIONS: tuple[str, ...] = (
     _TRAIL,
     _A2A_PEERS,
     _A2A_TASKS,
+    _INSTANCE_ROUTING,
 )
