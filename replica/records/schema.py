@@ -677,6 +677,15 @@ CREATE TABLE instance_requests (
 CREATE INDEX instance_requests_due ON instance_requests (client) WHERE wake = 'due';
 """
 
+_A2A_SKIPPED = """
+-- Of the binding bindings/a2a: inactive peers that a channel's message skipped, until the owner is told (section 8.9).
+CREATE TABLE a2a_skipped (
+    alias TEXT PRIMARY KEY,
+    at    INTEGER NOT NULL  -- milliseconds since 1970
+) STRICT, WITHOUT ROWID;
+CREATE INDEX a2a_peer_words_of_task ON a2a_peer_words (alias, task);
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     core.MAILBOXES,
     _FIRST,
@@ -701,4 +710,5 @@ MIGRATIONS: tuple[str, ...] = (
     _A2A_PEERS,
     _A2A_TASKS,
     _INSTANCE_ROUTING,
+    _A2A_SKIPPED,
 )
