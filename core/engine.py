@@ -105,7 +105,7 @@ class Engine(Reads):
 
     def _send(self, sender: Sender, given: SendInput, received: bool) -> Sent:
         with self.store.transaction(CommitPoint.SEND) as db:
-            participation.authorize(self.host, sender)  # step 1
+            participation.authorize(self.host, sender, received)  # step 1
             replay = self._replay(sender, given)  # step 2
             if replay is not None:
                 return replay

@@ -12,13 +12,18 @@ from core.message import Message
 from core.store.deliveries import deliveries_of
 
 
-def authorize(host: Host, sender: Sender) -> None:
-    """Check that a principal may send at all: step 1 of a send. Raises DmpError `forbidden` on `from`."""
+def authorize(host: Host, sender: Sender, received: bool = False) -> None:
+    """Check that a principal may send at all: step 1 of a send. Raises DmpError `forbidden` on `from`.
+
+    Nobody sends as a peer, but what the host `received` from one it records as the peer's own (section 8.9).
+    """
     if sender.address == host.system_address:
         return
     if sender.can_decide and not sender.address.startswith("human:"):  # whether or not it is an address
         raise forbidden("from", "only a human decides; send without the claim to decide")
     kind = parse_address(sender.address, "from", host.grammar).kind
+    if received and host.external(sender.address) == "peer":
+        return
     if kind not in SENDING_SCHEMES:
         raise forbidden(
             "from", "a work item, a channel or a peer never sends; send as a human, an agent or a session"
