@@ -17,8 +17,9 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 @command("backup")
 @click.argument("file", type=_FILE)
+@click.option("--force", is_flag=True, help="Write over FILE where it is there already.")
 @pass_cli
-def backup(cli: Cli, file: Path) -> None:
+def backup(cli: Cli, file: Path, force: bool) -> None:
     """Copy all of this replica into FILE, whatever runs meanwhile.
 
     FILE holds the private keys: whoever has it can sign as this machine and read its mail. It is made readable by you
@@ -30,7 +31,7 @@ def backup(cli: Cli, file: Path) -> None:
 
     try:
         with _bar(cli.screen, "backing up") as progress:
-            about = copy(Directory(cli.root), file.absolute(), progress)
+            about = copy(Directory(cli.root), file.absolute(), progress, over=force)
     except sqlite3.Error as error:
         raise DmpError(Code.UNAVAILABLE, f"the backup was not made: {error}") from error
     if cli.as_json:
@@ -68,16 +69,18 @@ def restore(cli: Cli, file: Path) -> None:
             }
         )
         return
+    if (
+        other := _other_place(cli.root, about.replica)
+    ) is not None:  # the first thing that is said: it matters most
+        cli.screen.note(
+            f"dmp: {other} holds this replica too. Use one of the two alone, and delete the other before you do "
+            "anything else: what both sign contradicts itself, which can never be mended"
+        )
     cli.screen.say(
         f"Restored {about.replica} in {cli.root}, as it was on {moment(about.at)}, up to its op {about.seq}.",
         "It signs nothing before it has read back what it published:",
     )
     cli.screen.exact(f"  {cli.command('sync')}")
-    if (other := _other_place(cli.root, about.replica)) is not None:
-        cli.screen.note(
-            f"dmp: {other} holds this replica too. Use one of the two alone, and delete the other: what both sign "
-            "contradicts itself, which can never be mended"
-        )
 
 
 def _other_place(root: Path, replica: str) -> Path | None:

@@ -12,7 +12,6 @@ import os
 import shutil
 import sqlite3
 import tarfile
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
@@ -25,6 +24,7 @@ from core.timestamp import timestamp
 from replica.chain.restored import mark_restored
 from replica.home.directory import Directory
 from replica.home.keyfile import Identity, read_key_file
+from replica.home.working import working_folder
 from replica.node import wall_clock
 from replica.records import ops
 from replica.records.commits import CommitPoint
@@ -58,17 +58,20 @@ class About:
     format: int = FORMAT
 
 
-def backup(directory: Directory, target: Path, progress: Progress) -> About:
-    """Write all of a replica to one file that its owner alone may read, in the place of what is there.
+def backup(directory: Directory, target: Path, progress: Progress, *, over: bool = False) -> About:
+    """Write all of a replica to one file that its owner alone may read; with `over`, in the place of one that is there.
 
-    The file appears once it is whole. Raises DmpError as `read_key_file`, and `conflict` for a file of the replica
-    itself; OSError and sqlite3.Error where it cannot be written.
+    The file appears once it is whole. Raises DmpError as `read_key_file`, and `conflict` on `file` for a file that is
+    there, and for one of the replica itself; OSError and sqlite3.Error where it cannot be written.
     """
     read_key_file(directory.key_file)
     if target.exists() and directory.root.resolve() in target.resolve().parents:
         raise DmpError(Code.CONFLICT, f"{target} is a file of the replica itself; name another one", "file")
-    with tempfile.TemporaryDirectory(prefix=".dmp-backup-", dir=target.parent) as folder:  # mode 0700
-        copy, whole = Path(folder) / STORE, Path(folder) / "whole"
+    if os.path.lexists(target) and not (over and target.is_file()):
+        mend = "name another one, or write over it with --force" if target.is_file() else "name another one"
+        raise DmpError(Code.CONFLICT, f"{target} is there already; {mend}", "file")
+    with working_folder(target.parent, ".dmp-backup-") as folder:
+        copy, whole = folder / STORE, folder / "whole"
         _snapshot(directory.database, copy, lambda done, of: progress(done, 2 * of))
         about = _about(copy)
         size = copy.stat().st_size
@@ -94,24 +97,29 @@ def restore(source: Path, root: Path, progress: Progress) -> About:
     backup, `unavailable` for one of a newer version; OSError.
     """
     directory = Directory(root)
+    _check_free(directory)
+    directory.create()
+    with directory.sync_lock(0), working_folder(root, ".restoring-") as folder:
+        about = _unpack(source, folder, progress)
+        store, keys = folder / STORE, folder / "keys" / KEYS
+        identity = read_key_file(keys)
+        _check(store, identity)
+        _check_free(directory)  # somebody else may have been here before the lock was held
+        if (folder / CONFIG).exists():
+            (folder / CONFIG).replace(directory.config_file)
+        store.replace(directory.database)
+        keys.replace(directory.key_file)  # the last one: a directory without it is no replica yet
+    return about
+
+
+def _check_free(directory: Directory) -> None:
     # What SQLite left of a store that is gone would be played back into this one, and damage it.
     if any(Path(f"{directory.database}{end}").exists() for end in ("", "-wal", "-journal")):
         raise DmpError(
             Code.CONFLICT,
-            f"{root} holds a store already, or what is left of one; move that directory away, or restore to another "
-            "--dir",
+            f"{directory.root} holds a store already, or what is left of one; move that directory away, or restore to "
+            "another --dir",
         )
-    directory.create()
-    with tempfile.TemporaryDirectory(prefix=".restoring-", dir=root) as folder:
-        about = _unpack(source, Path(folder), progress)
-        store, keys = Path(folder) / STORE, Path(folder) / "keys" / KEYS
-        identity = read_key_file(keys)
-        _check(store, identity)
-        if (Path(folder) / CONFIG).exists():
-            (Path(folder) / CONFIG).replace(directory.config_file)
-        store.replace(directory.database)
-        keys.replace(directory.key_file)  # the last one: a directory without it is no replica yet
-    return about
 
 
 def _snapshot(database: Path, copy: Path, progress: Progress) -> None:
@@ -177,13 +185,16 @@ def _counted(path: Path, told: Callable[[int], None]) -> Iterator[IO[bytes]]:
 
 def _unpack(source: Path, folder: Path, progress: Progress) -> About:
     """Unpack a backup. Raises DmpError `invalid` on `file`."""
+    if source.exists() and not source.is_file():
+        raise _no_backup(source, "it is no file")
     about: About | None = None
     (folder / "keys").mkdir(mode=0o700)
     places = {ABOUT: None, KEYS: folder / "keys" / KEYS, CONFIG: folder / CONFIG, STORE: folder / STORE}
     try:
         with tarfile.open(source, "r:") as archive:
             for entry in archive:
-                if entry.name not in places or not entry.isreg():
+                # A sparse member is a few bytes here and terabytes on the disk.
+                if entry.name not in places or not entry.isreg() or entry.issparse():
                     raise _no_backup(source, "it holds what no backup does")
                 if entry.name != STORE and entry.size > _SMALL:
                     raise _no_backup(source, f"{entry.name} in it is too long")
@@ -194,6 +205,8 @@ def _unpack(source: Path, folder: Path, progress: Progress) -> About:
                     about = _read_about(source, content.read())
                 else:
                     _write(content, place, entry.size, progress)
+    except FileExistsError as error:
+        raise _no_backup(source, "it holds something twice") from error
     except (tarfile.TarError, EOFError) as error:
         raise _no_backup(source, "it is no archive, or is cut short") from error
     if about is None or not all(place.exists() for place in (places[KEYS], places[STORE]) if place):

@@ -38,7 +38,8 @@ def test_a_backup_made_while_the_service_runs_goes_on_where_nothing_came_after_i
         assert "and its private keys: keep it to yourself" in ada.dmp("backup", str(file))
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert running.end(signal.SIGTERM).code == 0
-    ada.dmp("backup", str(file))
+    assert "is there already" in ada.refused("backup", str(file))
+    ada.dmp("backup", str(file), "--force")
     assert "move that directory away" in ada.refused("restore", str(file))
     beside = ada.try_("restore", str(file), "--dir", str(orchard.folder / "beside"))
     assert (beside.code, f"{ada.root} holds this replica too" in beside.err) == (0, True)

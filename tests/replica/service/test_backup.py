@@ -1,8 +1,12 @@
 """A backup is whole whatever happens meanwhile, is its owner's alone, and a restored replica never forks its chain."""
 
 import io
+import os
+import signal
 import sqlite3
 import stat
+import subprocess
+import sys
 import tarfile
 import threading
 from collections.abc import Callable
@@ -15,6 +19,7 @@ from hypothesis import strategies as st
 from core.errors import Code, DmpError
 from replica.chain.guard import resume
 from replica.home.directory import Directory
+from replica.home.working import working_folder
 from replica.node import create, opened
 from replica.records.commits import CommitPoint
 from replica.records.meta import Meta, get, put
@@ -150,7 +155,7 @@ def test_a_backup_and_what_is_restored_are_for_their_owner_alone(tmp_path: Path)
     create(tmp_path / "ada", "ada", "laptop")
     file = tmp_path / "saved"
     file.touch(mode=0o644)
-    backup(Directory(tmp_path / "ada"), file, silent)
+    backup(Directory(tmp_path / "ada"), file, silent, over=True)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     restore(file, tmp_path / "again", silent)
     for path in [tmp_path / "again", *(tmp_path / "again").rglob("*")]:
@@ -169,6 +174,93 @@ def test_a_replica_is_never_restored_over_another_one_nor_backed_up_over_itself(
         restore(tmp_path / "saved", tmp_path / "half", silent)
     with pytest.raises(DmpError, match="is a file of the replica itself"):
         backup(Directory(tmp_path / "ada"), tmp_path / "ada" / "state.db", silent)
+
+
+def test_a_backup_is_written_over_another_one_on_ones_word_alone(tmp_path: Path) -> None:
+    create(tmp_path / "ada", "ada", "laptop")
+    file = tmp_path / "saved"
+    file.write_bytes(b"the one before")
+    with pytest.raises(DmpError, match="is there already; name another one, or write over it with --force"):
+        backup(Directory(tmp_path / "ada"), file, silent)
+    assert file.read_bytes() == b"the one before"
+    backup(Directory(tmp_path / "ada"), file, silent, over=True)
+    restore(file, tmp_path / "again", silent)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DmpError, match=r"is there already; name another one$"):
+        backup(Directory(tmp_path / "ada"), tmp_path / "pipe", silent, over=True)
+    with pytest.raises(DmpError, match="it is no file"):
+        restore(tmp_path / "pipe", tmp_path / "other", silent)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from replica.home.directory import Directory
+from replica.service.backup import backup, restore
+
+def die(done, of):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+{}(sys.argv[1], Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize(
+    "call", ["(lambda a, b: backup(Directory(Path(a)), b, die))", "(lambda a, b: restore(Path(a), b, die))"]
+)
+def test_what_a_killed_process_left_of_keys_and_mail_is_gone_with_the_next_try(
+    tmp_path: Path, call: str
+) -> None:
+    create(tmp_path / "ada", "ada", "laptop")
+    backup(Directory(tmp_path / "ada"), tmp_path / "saved", silent)
+    (around := tmp_path / "around").mkdir()
+    saves = "backup" in call
+    given = (tmp_path / "ada", around / "next") if saves else (tmp_path / "saved", around)
+    killed = subprocess.run([sys.executable, "-c", KILLED.format(call), *map(str, given)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    left = [each for each in around.glob(".*") if each.is_dir()]
+    assert [stat.S_IMODE(each.stat().st_mode) for each in left] == [0o700]
+    with working_folder(around, left[0].name[:10]) as used:
+        assert not left[0].exists()
+        if saves:
+            backup(Directory(tmp_path / "ada"), around / "next", silent)
+        else:
+            restore(tmp_path / "saved", around, silent)
+        assert used.exists()  # a process that lives keeps its own
+    assert [*around.glob(".dmp-*"), *around.glob(".restoring-*")] == []
+
+
+def test_of_two_restores_at_once_in_a_directory_one_is_refused(tmp_path: Path) -> None:
+    create(tmp_path / "ada", "ada", "laptop")
+    backup(Directory(tmp_path / "ada"), tmp_path / "saved", silent)
+    refused: list[DmpError] = []
+
+    def another(_done: int, _of: int) -> None:
+        with pytest.raises(DmpError) as caught:
+            restore(tmp_path / "saved", tmp_path / "again", silent)
+        refused.append(caught.value)
+
+    restore(tmp_path / "saved", tmp_path / "again", another)
+    assert {each.code for each in refused} == {Code.UNAVAILABLE}
+
+
+def test_a_store_that_is_mostly_a_hole_is_no_backup(tmp_path: Path) -> None:
+    create(tmp_path / "ada", "ada", "laptop")
+    backup(Directory(tmp_path / "ada"), file := tmp_path / "saved", silent)
+    with tarfile.open(file) as whole, tarfile.open(tmp_path / "bomb", "w") as bomb:
+        for entry in whole:
+            if entry.name != "state.db":
+                bomb.addfile(entry, whole.extractfile(entry))
+        huge = tarfile.TarInfo("state.db")
+        huge.type, huge.size = tarfile.GNUTYPE_SPARSE, 0
+        header = bytearray(huge.tobuf(tarfile.GNU_FORMAT))
+        header[483:495] = b"%011o\0" % (1 << 32)  # how large it is once it is written
+        header[148:156] = b"        "
+        header[148:156] = b"%06o\0 " % sum(header)
+        assert bomb.fileobj is not None
+        bomb.fileobj.write(bytes(header))
+    with pytest.raises(DmpError, match="it holds what no backup does"):
+        restore(tmp_path / "bomb", tmp_path / "again", silent)
 
 
 @pytest.mark.parametrize("end", ["-wal", "-journal"])
@@ -227,7 +319,7 @@ def test_an_archive_of_anything_else_is_no_backup(tmp_path: Path, name: str) -> 
     with pytest.raises(DmpError) as refused:
         restore(file, tmp_path / "again", silent)
     assert (refused.value.code, refused.value.field) == (Code.INVALID, "file")
-    assert not list((tmp_path / "again").glob("*.*"))
+    assert [each.name for each in (tmp_path / "again").glob("*.*")] == ["sync.lock"]
 
 
 @settings(max_examples=15, deadline=None)
@@ -266,7 +358,7 @@ def test_backups_and_commits_of_threads_do_not_hinder_one_another(tmp_path: Path
     thread.start()
     try:
         for _ in range(5):
-            backup(Directory(tmp_path / "ada"), tmp_path / "saved", silent)
+            backup(Directory(tmp_path / "ada"), tmp_path / "saved", silent, over=True)
     finally:
         ended.set()
         thread.join()
