@@ -179,7 +179,10 @@ def open_file(path: Path, scratch: Scratch) -> Iterator[FileSource]:
     try:
         file = path.open("rb")
     except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from error
+        raise SourceError(
+            f"cannot read {path}: {error.strerror}",
+            "name a file of lines that `dmp export` wrote, or `-` for standard input",
+        ) from error
     with file:
         if file.seekable():
             yield FileSource(file, str(path), scratch)

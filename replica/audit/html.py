@@ -7,6 +7,7 @@ nothing that others wrote can become either. The tables are there without any sc
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -97,11 +98,23 @@ def _summary(report: Report, made_ms: int) -> Iterator[str]:
     founded = "No team was founded here: each key is only what its holder says."
     if team is not None:
         founded = f"Team <code>{_shown(team.id)}</code>, founded by <code>{_shown(team.founder)}</code>."
-    yield f"<p>{founded} Read from {_shown(report.source)}, {timestamp(made_ms)}.</p>"
-    yield "<p>Times in the tables are UTC, those of the drawing in your own zone.</p>"
+    yield f"<p>{founded} Read from {_shown(report.source)}, {_time(made_ms)}.</p>"
+    yield '<p id="zone">Times in the tables are UTC.</p>'
 
 
-def _row(row: ReplicaReport) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class _At:
+    """A cell with a time, in milliseconds since 1970; None where there is none."""
+
+    ms: int | None
+
+
+def _time(ms: int) -> str:
+    """A time, in UTC until the script of the page shows it in the zone of whoever reads it."""
+    return f"<time>{timestamp(ms)}</time>"
+
+
+def _row(row: ReplicaReport) -> tuple[str | _At, ...]:
     types = ", ".join(f"{name} {count:,}" for name, count in sorted((row.types or {}).items()))
     stubs = f"; {row.stubs:,} of them stubs" if row.stubs else ""
     chain = "verified"
@@ -114,8 +127,8 @@ def _row(row: ReplicaReport) -> tuple[str, ...]:
         row.fingerprint or "",
         f"{row.ops:,}",
         types + stubs,
-        "" if row.first is None else timestamp(row.first.ms),
-        "" if row.last is None else timestamp(row.last.ms),
+        _At(None if row.first is None else row.first.ms),
+        _At(None if row.last is None else row.last.ms),
         chain,
     )
 
@@ -175,10 +188,16 @@ def _remarks(report: Report) -> Iterator[str]:
         yield "</ul>"
 
 
-def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+def _cell(cell: str | _At) -> str:
+    if isinstance(cell, _At):
+        return "" if cell.ms is None else _time(cell.ms)
+    return _shown(cell)
+
+
+def _table(header: Iterable[str], rows: Iterable[Iterable[str | _At]]) -> Iterator[str]:
     yield '<div class="scroll"><table><thead><tr>'
     yield "".join(f'<th scope="col">{name}</th>' for name in header)
     yield "</tr></thead><tbody>"
     for row in rows:
-        yield f"<tr>{''.join(f'<td>{_shown(cell)}</td>' for cell in row)}</tr>"
+        yield f"<tr>{''.join(f'<td>{_cell(cell)}</td>' for cell in row)}</tr>"
     yield "</tbody></table></div>"

@@ -41,8 +41,14 @@ class Reading:
         if len(found) == 1:
             return found
         if found:
-            raise SourceError(f"{len(found)} replicas begin with that; the first are {', '.join(found[:8])}")
-        raise SourceError(f"there are no ops of such a replica in {self.source.shown}")
+            raise SourceError(
+                f"{len(found)} replicas begin with that; the first are {', '.join(found[:8])}",
+                "name more of the id",
+            )
+        raise SourceError(
+            f"there are no ops of such a replica in {self.source.shown}",
+            "`dmp audit`, of the same source, lists the replicas that there are",
+        )
 
     def key(self, replica: str) -> KeyBody | None:
         """The key decided for a replica: by the roster, or because nobody announced another."""

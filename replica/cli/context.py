@@ -23,6 +23,9 @@ DIR_VARIABLE: Final = "DMP_DIR"
 DEFAULT_DIR: Final = "~/.dmp"
 _WHOSE_DIR: Final = f"The replica's directory; else ${DIR_VARIABLE}, else {DEFAULT_DIR}."
 
+LINE_CHARACTERS: Final = 200
+"""Characters of what the help says of a command where it lists them."""
+
 _ROOMS: Final = ("core", "crypto", "replica", "transports")
 """Whose logs `--verbose` shows. Libraries may log what must not be shown, an address with a password for one."""
 
@@ -174,6 +177,16 @@ class Group(_Ours, click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(self.commands)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands, each with the whole first sentence of its help."""
+        lines = [
+            (name, each.get_short_help_str(limit=LINE_CHARACTERS))
+            for name, each in self.commands.items()
+            if not each.hidden
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(lines)
 
 
 def group(name: str, **settings: Any) -> Callable[[Callable[..., Any]], Group]:

@@ -5,7 +5,7 @@ from typing import Final
 import click
 
 from replica.cli.context import Cli, command, pass_cli
-from replica.cli.text import counted
+from replica.cli.text import counted, in_own_zone
 
 FAILED: Final = 1
 WARNED: Final = 3
@@ -27,7 +27,7 @@ def doctor(cli: Cli) -> None:
     for each in examine(cli.root):
         found.append(each)
         if not cli.as_json:
-            cli.screen.say(f"{each.verdict.name.lower():<8} {each.check}: {each.text}")
+            cli.screen.say(f"{each.verdict.name.lower():<8} {each.check}: {in_own_zone(each.text)}")
             if each.remedy:
                 cli.screen.say(f"         To do: {each.remedy}")
     worst = max((each.verdict for each in found), default=Verdict.OK)

@@ -67,9 +67,9 @@ def failure_of(error: BaseException) -> Failure | None:
         case TransportError():
             return Failure(_name_of(error), error.message, hint=error.hint)
         case click.UsageError():
-            return Failure("usage", error.format_message(), hint=_usage(error), exit=USAGE)
+            return Failure("usage", _one_line(error), hint=_usage(error), exit=USAGE)
         case click.ClickException():
-            return Failure("usage", error.format_message(), exit=USAGE)
+            return Failure("usage", _one_line(error), exit=USAGE)
         case click.Abort() | KeyboardInterrupt():
             return INTERRUPTION
         case sqlite3.OperationalError() | sqlite3.DatabaseError() if not _is_misuse(error):
@@ -101,6 +101,11 @@ def _name_of(error: TransportError) -> str:
         case Refused():
             return "refused"
     return "unreachable"
+
+
+def _one_line(error: click.ClickException) -> str:
+    """What is wrong, in a line: click lists what may be typed below one another."""
+    return error.format_message().replace("\n\t", " ")
 
 
 def _usage(error: click.UsageError) -> str:

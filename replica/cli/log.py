@@ -9,7 +9,7 @@ import click
 
 from core.timestamp import timestamp
 from replica.cli.context import Cli, command, pass_cli
-from replica.cli.text import moment
+from replica.cli.text import in_own_zone, moment
 from replica.node import DirectoryNode
 from replica.service.trail import Entry, entries
 
@@ -82,4 +82,4 @@ def _show(cli: Cli, entry: Entry) -> None:
         cli.screen.document(entry.to_json())
         return
     over = "over: " if entry.over else ""
-    cli.screen.say(f"{moment(entry.at)}  {entry.event:<8} {over}{entry.text}")
+    cli.screen.say(f"{moment(entry.at)}  {entry.event:<8} {over}{in_own_zone(entry.text)}")

@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TextIO
 
 import click
 
-from replica.cli.context import Cli, shared_options
+from replica.cli.context import LINE_CHARACTERS, Cli, shared_options
 from replica.cli.failures import BUG, INTERRUPTION, USAGE, Failure, failure_of
 from replica.cli.lines import LINES
 from replica.cli.text import escaped
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-_LINE: Final = 200
-"""Characters of what the help says of a command that another package adds."""
 
 COMMANDS: Final[Mapping[str, str]] = {
     "init": "replica.cli.init:init",
@@ -128,7 +125,7 @@ class Commands(click.Group):
 
 def _line(command: click.Command | None) -> str:
     assert command is not None
-    return command.get_short_help_str(limit=_LINE)
+    return command.get_short_help_str(limit=LINE_CHARACTERS)
 
 
 @click.group(

@@ -25,6 +25,8 @@ from replica.mail.payloads import DeliveryReport, Refusal, Settle, StateEntry
 from replica.node import DirectoryNode
 from replica.records.about_op import problems_about, waiting_because
 
+_LISTS: Final = "`dmp audit`, of the same source, says how many ops each replica has"
+
 _MARK: Final = {True: "yes", False: "NO", None: "?"}
 
 
@@ -51,7 +53,9 @@ def show(cli: Cli, replica: str, seq: int, source: str, branch: str, team: str |
         found = ops_at(reading, wanted, seq)
         shown = reading.source.shown
         if not found:
-            raise Failure("not-found", f"there is no op {seq} of {wanted} in {shown}", exit=USAGE)
+            raise Failure(
+                "not-found", f"there is no op {seq} of {wanted} in {shown}", hint=_LISTS, exit=USAGE
+            )
         node = None
         if source == STORE and Directory(cli.root).key_file.exists():
             node = stack.enter_context(cli.node())

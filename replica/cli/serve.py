@@ -12,7 +12,8 @@ from replica.host.settings import SETTINGS, Setting, SettingError, with_flags
 
 
 def _flag(setting: Setting) -> click.Option:
-    default = "" if setting.default in (None, "") else f" [default: {setting.default}]"
+    plain = setting.shown_default.strip('"')  # quoted in the file, and not on a command line
+    default = "" if setting.default in (None, "") else f" [default: {plain}]"
     return click.Option(
         [setting.flag, setting.name.replace(".", "_")],
         metavar="VALUE",

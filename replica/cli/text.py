@@ -18,6 +18,10 @@ _JOINERS: Final = "\u200c\u200d"
 _LINE_BREAK: Final = re.compile("\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]")
 """Every line break of section 1.4."""
 
+_QUOTED_OR_TIMESTAMP: Final = re.compile(
+    "“[^”]*”|([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z)"
+)
+
 _TOKEN: Final = re.compile("[^ ]+| +")
 
 QUOTE: Final = "  | "
@@ -89,6 +93,13 @@ def moment(timestamp: str) -> str:
         return datetime.fromisoformat(timestamp).astimezone().strftime("%Y-%m-%d %H:%M")
     except (ValueError, OverflowError):
         return escaped(timestamp)
+
+
+def in_own_zone(sentence: str) -> str:
+    """Return a sentence of the program's own with the timestamps outside its quotations as `moment` shows them."""
+    return _QUOTED_OR_TIMESTAMP.sub(
+        lambda found: found[0] if found[1] is None else moment(found[1]), sentence
+    )
 
 
 def listing(parts: list[str]) -> str:

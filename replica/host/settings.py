@@ -180,16 +180,16 @@ SETTINGS: Final = (
     ),
     Setting(
         *("notify", "command", Form.COMMAND, None),
-        "runs for your new mail, with its digest on standard input",
+        "a command that runs for your new mail, with its digest on standard input",
         example="mail -s dmp ada@example.org",
     ),
     Setting(
         *("notify", "desktop", Form.FLAG, False),
-        "notify-send, where there is one; says from whom, not what",
+        "whether notify-send, where there is one, tells of new mail: from whom it is, not what it says",
     ),
     Setting(
         *("wake", "command", Form.COMMAND, None),
-        "starts a session: DMP_TARGET, DMP_WORK_ITEM, DMP_MESSAGE",
+        "a command that starts a session: DMP_TARGET, DMP_WORK_ITEM, DMP_MESSAGE",
         example="start-agent",
     ),
     Setting(
@@ -197,16 +197,16 @@ SETTINGS: Final = (
     ),
     Setting(
         *("gates", "command", Form.COMMAND, None),
-        "each decision, as JSON on standard input: type, gate, choice, data, body, by",
+        "a command that runs for each decision, as JSON on standard input: type, gate, choice, data, body, by",
         example="release-call",
     ),
     Setting(
         *("limits", "urgent_per_hour", Form.COUNT, _LIMITS.urgent_per_hour),
-        "urgent messages that an agent or session may send",
+        "urgent messages that an agent or session may send in an hour",
     ),
     Setting(
         *("limits", "agent_turns_per_thread_per_hour", Form.COUNT, _LIMITS.agent_turns_per_thread_per_hour),
-        "messages of agents and sessions in one thread, before the next reply is refused",
+        "messages of agents and sessions in one thread in an hour, before the next reply is refused",
     ),
     Setting(
         *("limits", "agent_blocking_timeout_sec", Form.COUNT, AGENT_BLOCKING_TIMEOUT_SEC),
@@ -219,27 +219,33 @@ SETTINGS: Final = (
     ),
     Setting(
         *("memory", "teammates", Form.CHOICE, "ask"),
-        "what teammates' machines publish of memory with no person behind it",
+        "what teammates' machines publish of memory with no person behind it: ask you by a gate, or allow it",
         _ASK,
     ),
     Setting(
         *("quotas", "mail_per_hour", Form.COUNT_OR_OFF, _QUOTAS.mail),
-        "messages of one teammate's machine that are applied here",
+        "messages of one teammate's machine that are applied here in an hour",
     ),
     Setting(
         *("quotas", "state_per_hour", Form.COUNT_OR_OFF, _QUOTAS.state),
-        "its batches of delivery reports and settlements",
+        "batches of delivery reports and settlements of one teammate's machine that are applied in an hour",
     ),
     Setting(
         *("quotas", "recipients_per_hour", Form.COUNT_OR_OFF, _QUOTAS.recipients),
-        "recipients that its messages name",
+        "recipients that messages of one teammate's machine may name in an hour",
     ),
     Setting(
         *("quotas", "shared_per_hour", Form.COUNT_OR_OFF, _QUOTAS.shared),
-        "its changes of work items, agents, channels, presence and other shared state",
+        "changes of work items, agents, channels and other shared state by one teammate's machine in an hour",
     ),
-    Setting("quotas", "documents_per_hour", Form.COUNT_OR_OFF, _QUOTAS.documents, "its new documents"),
-    Setting("quotas", "memories_per_hour", Form.COUNT_OR_OFF, _QUOTAS.memories, "its new entries of memory"),
+    Setting(
+        *("quotas", "documents_per_hour", Form.COUNT_OR_OFF, _QUOTAS.documents),
+        "new documents of one teammate's machine in an hour",
+    ),
+    Setting(
+        *("quotas", "memories_per_hour", Form.COUNT_OR_OFF, _QUOTAS.memories),
+        "new entries of memory of one teammate's machine in an hour",
+    ),
     Setting(
         *("problems", "unacknowledged_hours", Form.COUNT_OR_OFF, UNACKNOWLEDGED_HOURS),
         "how long a machine that publishes may not acknowledge this one's ops",

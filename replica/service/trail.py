@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from core.timestamp import timestamp
+from core.timestamp import milliseconds, timestamp
 from crypto.canonical import JsonValue
 from crypto.roster import RosterOp
 from crypto.roster import bodies as said
@@ -117,6 +117,15 @@ def _roster(db: sqlite3.Connection, team: Team | None) -> Iterable[Entry]:
         )
 
 
+def _time(text: str) -> str:
+    """A time that somebody wrote: in quotation marks where it is none."""
+    try:
+        milliseconds(text)
+    except ValueError:
+        return quoted(text)
+    return text
+
+
 def _deed(team: Team, op: RosterOp) -> str:
     """What a roster op does, as the end of a sentence that begins with its author."""
     match op.body:
@@ -133,11 +142,11 @@ def _deed(team: Team, op: RosterOp) -> str:
             whom = ", ".join(map(named, hosts)) or "nobody"
             return f"let {team.describe(replica)} stand in for {whom}"
         case said.CloseLegacy():
-            return "closed what came before the team was signed"
+            return "declared that logs without signatures, from before the team was founded, count no more"
         case said.SetLicense():
             return "set the team's licence"
         case said.OpenInvite(handle=handle, expires=expires):
-            return f"invited {named(handle)}, until {quoted(expires)}"
+            return f"invited {named(handle)}, until {_time(expires)}"
         case said.Recover():
             return "came in with the recovery code"
         case said.SetRecoveryKey():

@@ -35,3 +35,9 @@ function open({ replica, seq, hash }) {
 
 const drawn = new Lanes(document.getElementById("lanes"), data, { open });
 window.lanes = drawn; // for whoever looks into it with the browser's tools
+
+for (const each of document.querySelectorAll("time")) {
+  each.dateTime = each.title = each.textContent;
+  each.textContent = moment(Date.parse(each.dateTime));
+}
+document.getElementById("zone").textContent = "Times are in your own zone; under the pointer they are exact, in UTC.";

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -81,7 +82,7 @@ def show(chromium: Browser, tmp_path: Path) -> Iterator[Show]:
         def show_(text: str, **settings: Any) -> Shown:
             file = tmp_path / "report.html"
             file.write_text(text, encoding="utf-8")
-            context = stack.enter_context(chromium.new_context(timezone_id="UTC", **settings))
+            context = stack.enter_context(chromium.new_context(**{"timezone_id": "UTC", **settings}))
             shown = Shown(stack.enter_context(context.new_page()))
             shown.page.on("console", lambda message: shown.wrong.append(message.text))
             shown.page.on("pageerror", lambda error: shown.wrong.append(str(error)))
@@ -152,6 +153,18 @@ def test_what_others_wrote_stays_text_and_every_fault_is_shown(show: Show, tmp_p
     shown.page.locator(".lanes-table summary").click()
     expect(shown.page.locator(".lanes-table tbody tr").nth(3)).to_be_visible()
     shown.shoot("faults")
+
+
+def test_times_in_its_tables_are_the_readers_and_exact_under_the_pointer(show: Show, tmp_path: Path) -> None:
+    text = report_of(tmp_path, troubled())
+    assert '<p id="zone">Times in the tables are UTC.</p>' in text
+    shown = show(text, timezone_id="Asia/Kolkata")
+    first = shown.page.locator("#replicas time").first
+    exact = str(first.get_attribute("title"))
+    assert exact.endswith("Z")
+    there = datetime.fromisoformat(exact).astimezone(timezone(timedelta(hours=5, minutes=30)))
+    assert first.inner_text() == there.strftime("%Y-%m-%d %H:%M:%S")
+    assert "Times are in your own zone" in shown.page.locator("#zone").inner_text()
 
 
 def test_the_policy_stands_in_the_way_of_anything_that_is_added(chromium: Browser, tmp_path: Path) -> None:

@@ -184,8 +184,9 @@ def test_a_file_without_an_op_cannot_be_audited(tmp_path: Path, content: bytes) 
 
 @pytest.mark.parametrize("name", ["missing.jsonl", "."])
 def test_a_file_that_cannot_be_opened_is_said_so(tmp_path: Path, name: str) -> None:
-    with Scratch() as scratch, pytest.raises(SourceError, match="cannot read"):
+    with Scratch() as scratch, pytest.raises(SourceError, match="cannot read") as caught:
         audit_source(open_source(str(tmp_path / name), tmp_path, DEFAULT_BRANCH, scratch), scratch)
+    assert "`dmp export`" in caught.value.hint
 
 
 def test_no_op_of_the_replica_asked_for_cannot_be_audited(tmp_path: Path) -> None:

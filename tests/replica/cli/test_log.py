@@ -1,6 +1,7 @@
 """`dmp log --since` takes a while ago, a day or a moment, and says so of anything else."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,24 @@ def test_what_is_no_time_is_refused_with_an_example(
 ) -> None:
     assert run(["log", "--dir", str(root), f"--since={since}"]) == 2
     assert "write 30m, 2h, 7d" in capsys.readouterr().err
+
+
+def test_people_are_told_times_in_their_own_zone_and_programs_exact_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place, root = tmp_path / "place", str(tmp_path / "ada")
+    place.mkdir()
+    create(tmp_path / "ada", "ada", "laptop")
+    assert run(["team", "found", "Orchard", "--git", f"dir:{place}", "--dir", root]) == 0
+    assert run(["team", "invite", "bob", "--dir", root]) == 0
+    capsys.readouterr()
+    exact = re.compile(r"invited bob, until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+    assert run(["log", "--dir", root, "--json"]) == 0
+    assert any(exact.search(each["text"]) for each in json.loads(capsys.readouterr().out)["log"])
+    assert run(["log", "--dir", root]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"invited bob, until \d{4}-\d\d-\d\d \d\d:\d\d$", told, re.MULTILINE)
+    assert "declared that logs without signatures" in told
 
 
 def test_what_others_wrote_does_not_act_on_the_terminal(

@@ -169,6 +169,7 @@ def test_help_tells_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
         (["walk"], "there is no command walk ["),
         (["send", "human:bob"], "say for whom it is, and then what: ADDRESS... BODY"),
         (["send"], "'ADDRESS... BODY'"),
+        (["completion"], "Choose from: bash, zsh, fish [usage]"),
         (["team", "role", "bob-1", "amdin"], "'ROLE': 'amdin' is not one of 'member', 'admin'"),
     ],
 )
@@ -208,6 +209,28 @@ def options_without_help(group: click.Command, ctx: click.Context, path: str) ->
 
 def test_every_command_and_every_option_says_what_it_is_for() -> None:
     assert options_without_help(main.dmp, click.Context(main.dmp), "dmp") == []
+
+
+def test_what_a_group_lists_of_its_commands_is_whole() -> None:
+    ctx = click.Context(main.dmp)
+    groups = [
+        each for name in main.COMMANDS if isinstance(each := main.dmp.get_command(ctx, name), click.Group)
+    ]
+    cut = [
+        line for each in groups for line in each.get_help(click.Context(each)).splitlines() if "..." in line
+    ]
+    assert len(groups) > 10
+    assert [line for line in cut if "Usage:" not in line] == []
+
+
+def test_help_of_the_service_says_of_each_setting_what_it_is_as_it_is_typed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run("serve", "--help") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Whether notify-send, where there is one, tells of new mail" in told
+    assert "[default: false]" in told
+    assert "[default: 127.0.0.1:7440]" in told
 
 
 @pytest.mark.parametrize("command", ["serve", "backup"])

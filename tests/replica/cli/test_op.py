@@ -92,5 +92,7 @@ def test_an_op_in_the_clear_is_quoted_and_an_op_that_is_not_there_is_an_error(
     text = run(bob, "op", "show", ada.me, "1")
     assert '  |   "handle": "ada"' in text
     assert run(bob, "op", "show", ada.me, "999", code=2) == ""
-    error = json.loads(run(bob, "op", "show", "nobody", "1", "--json", code=2))["error"]
-    assert error["code"] == "unreadable"
+    for asked, code in (((ada.me, "999"), "not-found"), (("nobody", "1"), "unreadable")):
+        error = json.loads(run(bob, "op", "show", *asked, "--json", code=2))["error"]
+        assert error["code"] == code
+        assert "`dmp audit`" in error["hint"]

@@ -1,6 +1,7 @@
 """Text of others on a terminal: shown, never acting, never the program's own voice (M6)."""
 
 import json
+import time
 import unicodedata
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from replica.cli.screen import Screen
-from replica.cli.text import body_lines, counted, escaped, folded, listing, moment, quoted
+from replica.cli.text import body_lines, counted, escaped, folded, in_own_zone, listing, moment, quoted
 
 LINE_BREAKS = ["\n", "\r\n", "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"]
 
@@ -101,6 +102,20 @@ def test_small_words() -> None:
     assert counted(1, "op") == "1 op"
     assert counted(0, "op") == "0 ops"
     assert moment("not a time\x1b") == "not a time\\x1b"
+
+
+def test_times_in_a_sentence_are_the_readers_but_for_what_somebody_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    at = "2026-03-01T23:30:00.000Z"
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    try:
+        told = in_own_zone(f"ada invited bob, until {at}, and said “until {at}”; since {at}")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert told == f"ada invited bob, until 2026-03-02 05:00, and said “until {at}”; since 2026-03-02 05:00"
 
 
 ROSTER = (("handle", "replica", "fingerprint"), [["ada", "ada-9a4bca9c", "NPR7-W885-F3ZK-ATMZ-3BBH-5XQK"]])

@@ -7,7 +7,6 @@ from playwright.sync_api import Browser, expect
 
 from replica.records import tokens as token_rows
 from replica.records.commits import CommitPoint
-from replica.records.tokens import Kind
 from tests.replica.web.served import PHONE, Desk, Looks, Place, Window, desk
 from tests.replica.world import Machine, exchange
 
@@ -50,6 +49,12 @@ def test_nothing_is_wider_than_a_phone(served: Desk, team: list[Machine]) -> Non
                 phone.shoot(f"phone-{section}")
             assert phone.overflow() == 0, section
         settled(phone, "mail")
+        phone.page.locator(".row-from .badge bdi").first.evaluate(
+            "each => { each.textContent = 'bartholomew'; }"
+        )
+        badge = phone.page.locator(".row-from .badge", has_text="remote: bartholomew")
+        assert badge.evaluate("each => each.scrollWidth <= each.clientWidth")  # nothing of it is cut
+        assert badge.locator("bdi").evaluate("each => each.scrollWidth <= each.clientWidth")
         phone.page.locator("a.row", has_text="unbroken").click()
         expect(phone.page.locator("article.message")).to_be_visible()
         expect(phone.page.locator("a.row").first).to_be_hidden()
@@ -186,11 +191,14 @@ def test_who_is_not_signed_in_is_told_how_and_a_link_works_once(served: Desk) ->
 
 
 def test_who_is_signed_out_elsewhere_is_told_so(served: Desk, team: list[Machine]) -> None:
+    node = team[0].node
+    others = {each.id for each in token_rows.every(node.store.db)}
     with served.window() as window:
         settled(window, "mail")
         window.signed_out = True
-        with team[0].node.store.transaction(CommitPoint.TOKEN) as db:
-            token_rows.remove_kind(db, Kind.PAGE)
+        with node.store.transaction(CommitPoint.TOKEN) as db:
+            (own,) = (each for each in token_rows.every(db) if each.id not in others)
+            token_rows.remove(db, own.id)
         expect(window.page.get_by_text("This browser is signed in no more.")).to_be_visible()
         expect(window.page.locator("a.row")).to_have_count(0)
 
