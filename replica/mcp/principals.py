@@ -58,9 +58,15 @@ def _check_agent(node: Node, address: str) -> None:
 
 
 def standing(node: Node, address: str) -> str | None:
-    """Why nobody may use the tools as an address yet; None when somebody may. It may be mended while they run."""
+    """Why nobody may use the tools as an address yet, which may be mended while they run; None when somebody may.
+
+    Raises DmpError as `principal` for what nobody can wait for: only an agent that is registered is ever approved.
+    """
     try:
         principal(node, address)
     except DmpError as error:
+        found = agents.find(node.store.db, address)
+        if found is None or found.status != "pending":
+            raise
         return error.message
     return None

@@ -198,6 +198,8 @@ def test_an_older_client_by_hand_as_a_session_gets_nothing_but_the_protocol(ada:
         ((), 2, "say who uses the tools"),
         (("--as", ADA), 1, "tools act for an agent or a session"),
         (("--as", "no address"), 1, "[invalid on from]"),
+        (("--as", "nobody"), 1, "agent:ada/nobody is not registered; its human does that with"),
+        (("--as", "run:gone"), 1, "run:gone"),
     ],
 )
 def test_it_starts_for_nobody_else(
