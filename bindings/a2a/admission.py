@@ -8,11 +8,16 @@ from replica.host import agents, binding
 from replica.host.config import Config
 
 
-def admit(db: Connection, _config: Config, recipient: str, _message: Message, *, direct: bool) -> bool:
+def admit(db: Connection, config: Config, recipient: str, message: Message, *, direct: bool) -> bool:
     """Whether a recipient is delivered to, inside the transaction of the send.
 
-    A client is while it is approved. Raises DmpError `not-found` for one that was addressed itself and is not.
+    A client is while it is approved. Raises DmpError `not-found` for one that was addressed itself and is not, and
+    for a peer as `peers.admission.admit`.
     """
+    if binding.external(recipient) == "peer":
+        from bindings.a2a.peers import admission as peers  # late: few hosts have peers
+
+        return peers.admit(db, config, recipient, message, direct=direct)
     if binding.external(recipient) == "client":
         found = agents.find(db, recipient)
         if found is not None and found.status == "approved":

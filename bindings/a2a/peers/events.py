@@ -82,8 +82,12 @@ class Event:
     @property
     def key(self) -> str:
         """The idempotency key of what is recorded of it."""
-        text = "\n".join((self.task, self.state, self.mark))
-        return f"a2a-event:{hashlib.sha256(text.encode()).hexdigest()}"
+        return f"a2a-event:{digest(self.task, self.state, self.mark)}"
+
+
+def digest(*texts: str) -> str:
+    """What stands for some texts of others in a key of this host's: 64 characters, the same for the same ones."""
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
 def read_task(raw: Mapping[str, JsonValue], task: str | None = None) -> Event:
@@ -118,7 +122,7 @@ def _event(task: str, raw: Mapping[str, JsonValue], artifacts: Sequence[Mapping[
     message = _object(status.get("message"))
     state = status.get("state")
     known = next((each for each in TaskState if each == state), TaskState.WORKING)
-    mark = _id(message.get("messageId")) or _id(status.get("timestamp")) or _digest(message)
+    mark = _id(message.get("messageId")) or _id(status.get("timestamp")) or _mark(message)
     said = words([message])
     return Event(
         task,
@@ -217,7 +221,7 @@ def _cut_plain(text: str, most: int) -> str:
     return text.encode()[:most].decode(errors="ignore")
 
 
-def _digest(message: Mapping[str, JsonValue]) -> str:
+def _mark(message: Mapping[str, JsonValue]) -> str:
     """What tells an event from others where the peer gave it neither an id nor a time."""
     if not message:
         return ""

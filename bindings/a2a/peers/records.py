@@ -22,6 +22,7 @@ class Point(StrEnum):
     RELAYED = "a2a.relayed"  # what a peer accepted
     GIVEN_UP = "a2a.given-up"  # a delivery that is not tried any more
     FOLLOWED = "a2a.followed"  # how far a task's events are recorded
+    SKIPPED = "a2a.skipped"  # of which skipped peers the owner was told
     WORD = "a2a.word"  # which task a recorded message tells of
 
 
@@ -158,17 +159,25 @@ def next_due(db: sqlite3.Connection) -> int | None:
         db.execute(f"SELECT min(coalesce(s.next_at, 0)){_HELD}").fetchone()[0],
         db.execute("SELECT min(next_at) FROM a2a_peer_tasks WHERE is_open = 1").fetchone()[0],
         db.execute("SELECT min(refresh_at) FROM a2a_peers WHERE state = 'active'").fetchone()[0],
+        db.execute("SELECT min(0) FROM a2a_skipped").fetchone()[0],
     ]
     return min((int(each) for each in times if each is not None), default=None)
 
 
 def postpone(db: sqlite3.Connection, one: Sending, now: int, until: int, *, tried: bool) -> None:
-    """Try a delivery again at another time; `tried` where this was a try."""
+    """Try a delivery again at another time; `tried` where it counts as a try, from the first of which it ages."""
     db.execute(
         "INSERT INTO a2a_sends (delivery, alias, tries, first_at, next_at) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT (delivery) DO UPDATE SET tries = excluded.tries, next_at = excluded.next_at",
-        (one.delivery.id, one.alias, one.tries + tried, one.first_at or now, until),
+        " ON CONFLICT (delivery) DO UPDATE SET tries = excluded.tries, first_at = excluded.first_at,"
+        " next_at = excluded.next_at",
+        (one.delivery.id, one.alias, one.tries + tried, one.first_at or (now if tried else 0), until),
     )
+
+
+def try_now(db: sqlite3.Connection, alias: str) -> None:
+    """Have everything that waits for a peer tried at once."""
+    db.execute("UPDATE a2a_sends SET next_at = 0 WHERE alias = ? AND over IS NULL", (alias,))
+    db.execute("UPDATE a2a_peer_tasks SET next_at = 0 WHERE alias = ? AND is_open = 1", (alias,))
 
 
 def finish(db: sqlite3.Connection, one: Sending, now: int, over: str) -> None:
@@ -193,6 +202,24 @@ def sent_since(db: sqlite3.Connection, alias: str, since: int, since_text: str) 
         (alias, since),
     ).fetchone()
     return int(direct + relayed)
+
+
+# Channels
+
+
+def skipped(db: sqlite3.Connection, alias: str, now: int) -> None:
+    """Remember that a channel's message skipped a peer, for its owner to be told of."""
+    db.execute("INSERT OR IGNORE INTO a2a_skipped (alias, at) VALUES (?, ?)", (alias, now))
+
+
+def to_tell(db: sqlite3.Connection) -> list[tuple[str, int]]:
+    """Which peers were skipped since their owner was last told, and when first."""
+    return [(alias, at) for alias, at in db.execute("SELECT alias, at FROM a2a_skipped ORDER BY alias")]
+
+
+def told(db: sqlite3.Connection, alias: str) -> None:
+    """Forget that a peer was skipped: its owner was told."""
+    db.execute("DELETE FROM a2a_skipped WHERE alias = ?", (alias,))
 
 
 # Tasks
@@ -232,6 +259,14 @@ def tasks_due(db: sqlite3.Connection, now: int, most: int) -> list[PeerTask]:
     return [_task(row) for row in rows]
 
 
+def task(db: sqlite3.Connection, alias: str, name: str) -> PeerTask | None:
+    """A task of a peer by its id."""
+    row = db.execute(
+        f"SELECT {_TASK} FROM a2a_peer_tasks WHERE alias = ? AND task = ?", (alias, name)
+    ).fetchone()
+    return None if row is None else _task(row)
+
+
 def task_of_message(db: sqlite3.Connection, alias: str, message: str) -> PeerTask | None:
     """The task of a peer that a message opened, or that a message from the peer told of."""
     row = db.execute(
@@ -256,6 +291,17 @@ def open_tasks(db: sqlite3.Connection, alias: str) -> int:
         "SELECT count(*) FROM a2a_peer_tasks WHERE alias = ? AND is_open = 1", (alias,)
     ).fetchone()
     return int(count)
+
+
+def open_questions(db: sqlite3.Connection, alias: str, task: str) -> list[str]:
+    """The questions that a peer asked about a task, and nobody answered."""
+    rows = db.execute(
+        "SELECT messages.id FROM a2a_peer_words AS words JOIN messages ON messages.id = words.message"
+        " WHERE words.alias = ? AND words.task = ? AND kind = 'question' AND NOT EXISTS"
+        " (SELECT 1 FROM messages AS answer WHERE answer.reply_to = messages.id AND answer.kind = 'answer')",
+        (alias, task),
+    )
+    return [str(message) for (message,) in rows]
 
 
 def tells_of(db: sqlite3.Connection, message: str, alias: str, task: str) -> None:
