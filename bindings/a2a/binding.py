@@ -33,10 +33,13 @@ class A2aBinding:
 
     @asynccontextmanager
     async def running(
-        self, _root: Path, _changes: "Changes", _config: Config, /
+        self, root: Path, changes: "Changes", config: Config, /
     ) -> AsyncIterator[Mapping[str, str]]:
         """Run the listener where it is configured, and the worker that relays to peers."""
-        yield {}
+        from bindings.a2a.peers.relaying import relaying
+
+        async with relaying(root, changes, config):
+            yield {}
 
 
 BINDING: Final = A2aBinding()
