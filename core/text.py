@@ -37,7 +37,12 @@ def first_line(text: str) -> str:
 
 def is_blank(text: str) -> bool:
     """Whether nothing of a text is left once both ends are trimmed."""
-    return not text.strip(_TRIMMED)
+    return not trimmed(text)
+
+
+def trimmed(text: str) -> str:
+    """Return a text without what is blank at its ends."""
+    return text.strip(_TRIMMED)
 
 
 def cut(text: str, characters: int) -> str:
