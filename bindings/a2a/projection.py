@@ -168,6 +168,10 @@ OTHER_GATE: Final = "Waiting for a decision of the project owner."
 # When each row applies
 
 
+def _canceled(facts: Facts, _system: str) -> bool:
+    return facts.canceled_at is not None or (facts.is_handoff and facts.dropped == "client")
+
+
 def _declined(facts: Facts) -> bool:
     """Whether what a task asks for was declined: an ask itself, a handoff by its proposal."""
     if facts.declined_at is not None:
@@ -242,7 +246,7 @@ _NOT_UNDER_WAY: Final = ("draft", "ready", "landed", "dropped")
 """The statuses of a work item in which nobody works on it; a status of a host's own is none of them."""
 
 ROWS: Final = (
-    Row(1, lambda facts, _: facts.canceled_at is not None, lambda _: Projected(TaskState.CANCELED, CANCELED)),
+    Row(1, _canceled, lambda _: Projected(TaskState.CANCELED, CANCELED)),
     Row(2, _rejected, _rejection),
     Row(3, _failed, _failure),
     Row(
