@@ -104,6 +104,11 @@ def add_handoff(
     )
 
 
+def drafts_of(db: Connection, client: str) -> list[str]:
+    """The addresses of the work items that a client handed off, whatever became of them."""
+    return [row[0] for row in db.execute("SELECT work_item FROM a2a_handoffs WHERE client = ?", (client,))]
+
+
 # Ends
 
 

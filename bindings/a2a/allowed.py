@@ -1,0 +1,84 @@
+"""What a client may name: recipients, messages and threads, by what it was shown itself (sections 8.4, 8.7)."""
+
+from bindings.a2a import records, tasks
+from bindings.a2a.scope import in_scope, is_about_gate, proposal
+from bindings.a2a.tasks import Task
+from core.errors import DmpError, not_found
+from core.message import Message
+from core.store.messages import message_by_id, messages_of_thread
+from replica.node import Node
+
+
+class Allowed:
+    """What one client may name, looked up as it is asked for. Every refusal is that of what is absent."""
+
+    def __init__(self, node: Node, client: str) -> None:
+        self._node = node
+        self._client = client
+        self._handoffs: list[Task] | None = None
+
+    def work_items(self) -> set[str]:
+        """The addresses of the work items of the client's approved handoffs."""
+        return {task.handoff.work_item for task in self._approved() if task.handoff is not None}
+
+    def may_see(self, message_id: str) -> bool:
+        """Whether the client is shown a message in one of its tasks, which may be the message that opened one."""
+        message = message_by_id(self._node.store.db, message_id)
+        if message is None or is_about_gate(self._node, message):
+            return False
+        if any(each.id == message_id for each in self._of_thread(message)):
+            return True
+        return any(
+            each.id == message_id
+            for task in self._approved()
+            for each in in_scope(self._node, task, approved=True)
+        )
+
+    def takes_part(self, message_id: str) -> Message | None:
+        """A message that the client sent or received; None for any other, and for what is about a gate."""
+        message = message_by_id(self._node.store.db, message_id)
+        if message is None or not self._is_visible(message) or is_about_gate(self._node, message):
+            return None
+        return message
+
+    def thread(self, thread_id: str) -> Message:
+        """The message of a thread that the client replies to when it goes on in it: its first one where the client
+        sent or received that, else the latest that it did.
+
+        Raises DmpError `not-found` on `contextId` for a thread it takes no part in.
+        """
+        node, db = self._node, self._node.store.db
+        delivered = records.delivered_in(db, self._client, thread_id)
+        found = [
+            each
+            for each in messages_of_thread(db, thread_id)
+            if (each.sender == self._client or each.id in delivered) and not is_about_gate(node, each)
+        ]
+        if not found:
+            raise no_such_context()
+        return max(found, key=lambda each: (each.id == thread_id, each.id))
+
+    def _of_thread(self, message: Message) -> list[Message]:
+        """What the tasks that a message may belong to show of its thread."""
+        found: list[Message] = []
+        for each in messages_of_thread(self._node.store.db, message.thread):
+            task = tasks.find(self._node.store.db, self._client, each.id)
+            if task is not None:
+                found += in_scope(self._node, task, approved=False)
+        return found
+
+    def _is_visible(self, message: Message) -> bool:
+        if message.sender == self._client:
+            return True
+        return message.id in records.delivered_in(self._node.store.db, self._client, message.thread)
+
+    def _approved(self) -> list[Task]:
+        if self._handoffs is None:
+            found = tasks.every(self._node.store.db, self._client)
+            self._handoffs = [each for each in found if proposal(self._node, each).approved]
+        return self._handoffs
+
+
+def no_such_context() -> DmpError:
+    """The refusal of a context that is absent or that the client takes no part in: one text for both."""
+    return not_found("contextId", "unknown contextId")

@@ -1,0 +1,128 @@
+"""Ending a task without an answer: its client cancels it, or the owner declines it (section 8.7, rows 1 and 2).
+
+What ended it is kept first, in a row of its own, and the rest follows from that row: the question is closed, so that
+nobody is asked any more, what waits for the client is closed too, and a handoff's draft or work is dropped. All of it
+may be done again, as after a crash in the middle.
+"""
+
+from contextlib import suppress
+from typing import Final
+
+from bindings.a2a import records, tasks
+from bindings.a2a.commits import CommitPoint
+from bindings.a2a.records import How
+from bindings.a2a.scope import in_scope, proposal
+from bindings.a2a.tasks import Task
+from core.errors import Code, DmpError, conflict, forbidden, invalid, not_found
+from core.inputs import ReplyInput, Sender, SendInput
+from core.message import Message
+from core.store.messages import answer_to
+from core.text import utf8_len
+from replica.host import items
+from replica.node import Node
+from replica.records.commits import CommitPoint as Replica
+
+MAX_NOTE_BYTES: Final = 2000
+
+_REASONS: Final = {"canceled": "the client canceled it", "declined": "the owner declined to answer"}
+_FINAL: Final = ("landed", "dropped")
+
+
+def cancel(node: Node, task: Task) -> None:
+    """Let a client's task end because its client wants it to, outside any transaction.
+
+    Whether it may still end is for the caller to know; one that ended so already stays as it is.
+    """
+    with node.store.transaction(CommitPoint.ENDED) as db:
+        records.end(db, task.id, "canceled", node.now())
+    settle(node, task)
+
+
+def decline(node: Node, by: Sender, message_id: str, note: str = "") -> None:
+    """Let a client's question or handoff end because the owner will not take it up, with a note for the client.
+
+    It is the one way in which words of the owner's on that reach the client: an answer to a gate never does.
+    Raises DmpError: `forbidden` on `from` for who does not decide; `not-found` on `message` for what opened no
+    client's task, `conflict` there for one that is answered or approved; `invalid` on `note`.
+    """
+    if not by.can_decide:
+        raise forbidden("from", "only a human who decides declines what a client asks for")
+    if utf8_len(note) > MAX_NOTE_BYTES:
+        raise invalid("note", f"a note has at most {MAX_NOTE_BYTES} bytes")
+    asked = node.engine.message(message_id)
+    task = None if asked is None else tasks.find(node.store.db, asked.sender, message_id)
+    if task is None:
+        raise not_found("message", "no client asked that; `dmp inbox` lists the messages you have")
+    with node.store.transaction(CommitPoint.ENDED) as db:
+        if records.ended(db, task.id) is None and _is_decided(node, task):
+            raise conflict("message", "that was decided already; read the thread")
+        records.end(db, task.id, "declined", node.now(), note.strip())
+    gate = proposal(node, task).gate
+    if gate is not None and answer_to(node.store.db, gate.id) is None:
+        with suppress(DmpError):  # decided meanwhile: what is kept above counts
+            node.engine.reply(by, gate.id, ReplyInput("", choice="decline"))
+    settle(node, task)
+
+
+def _is_decided(node: Node, task: Task) -> bool:
+    if task.handoff is None:
+        return answer_to(node.store.db, task.id) is not None
+    found = proposal(node, task)
+    return found.approved or found.declined
+
+
+def settle(node: Node, task: Task) -> None:
+    """Do what follows from a task's end that is not done yet, outside any transaction."""
+    ended = records.ended(node.store.db, task.id)
+    if ended is None:
+        return
+    if task.handoff is None:
+        _close(node, task.root, ended.how)
+    else:
+        found = proposal(node, task)
+        if found.gate is not None:
+            _close(node, found.gate, ended.how)
+        _drop(node, task, task.handoff.work_item)
+    approved = task.handoff is not None and proposal(node, task).approved
+    for question in open_questions(node, task, in_scope(node, task, approved=approved)):
+        _close(node, question, ended.how)
+
+
+def open_questions(node: Node, task: Task, shown: list[Message]) -> list[Message]:
+    """Those of the messages of a task that are blocking questions to its client without an answer, oldest first."""
+    return [
+        each
+        for each in shown
+        if each.blocking
+        and each.takes_answer
+        and each.sender != task.client
+        and answer_to(node.store.db, each.id) is None
+    ]
+
+
+def _close(node: Node, question: Message, how: How) -> None:
+    try:
+        node.engine.close(question.id, _REASONS[how])
+    except DmpError as error:
+        if error.code is not Code.CONFLICT:  # else it has its answer
+            raise
+
+
+def _drop(node: Node, task: Task, work_item: str) -> None:
+    """Drop what was handed off, and tell who works on it, once."""
+    with node.store.transaction(Replica.WORK_ITEM) as db:
+        item = items.find(db, work_item)
+        if item is None or item.status in _FINAL:
+            return
+        was_begun = item.status != "draft"
+        items.edit(db, work_item, {"status": "dropped"})
+    if was_begun:
+        node.engine.send(
+            Sender(node.host.system_address),
+            SendInput(
+                to=(node.host.person, work_item),
+                kind="notice",
+                body=f"The client that handed off {work_item} canceled it; the work item is dropped.",
+                idempotency_key=f"a2a-canceled:{task.id}",
+            ),
+        )

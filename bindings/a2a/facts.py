@@ -1,0 +1,102 @@
+"""What this host's store holds of a task: the facts that decide its state, and what of it is shown (section 8.7)."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from bindings.a2a import ending, projection
+from bindings.a2a.projection import DELETED, Facts, OpenGate, Projected
+from bindings.a2a.scope import Proposal, gates_in_scope, in_scope, open_gates, proposal
+from bindings.a2a.tasks import Task
+from core.gate_data import data_type, is_deciding
+from core.message import Message
+from core.store import registers
+from core.timestamp import timestamp
+from replica.host import items
+from replica.host.items import WorkItem
+from replica.node import Node
+from replica.shared.kinds import TASK
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A task, what its client is shown of it, its state, and since when it may have that.
+
+    `item` is a handoff's work item, None where it is gone and for an ask.
+    """
+
+    task: Task
+    shown: list[Message]
+    item: WorkItem | None
+    answer: Message | None
+    state: Projected
+    at: str
+
+
+def know(node: Node, task: Task, opened: Collection[Message] | None = None) -> Known:
+    """Look at a task; `opened` are this host's open gates, where the caller has them already."""
+    proposed = proposal(node, task)
+    shown = in_scope(node, task, approved=proposed.approved)
+    gates = gates_in_scope(node, task, open_gates(node) if opened is None else opened)
+    item = None if task.handoff is None else items.find(node.store.db, task.handoff.work_item)
+    answer = _answer(node, task, proposed)
+    facts = Facts(
+        root=task.root,
+        skill="ask" if task.handoff is None else "handoff",
+        canceled_at=_ended_at(task, "canceled"),
+        declined_at=_ended_at(task, "declined"),
+        answer=answer,
+        open_questions=ending.open_questions(node, task, shown),
+        open_gates=[OpenGate(each.id, data_type(each.data) or "", each.created_at) for each in gates],
+        work_item=_work_item(task, item, proposed),
+        recipient_dropped=task.handoff is None and _is_dropped(node, task.root),
+        root_deliveries=[each.state for each in node.engine.deliveries(task.id)],
+        scope=shown,
+        note="" if task.ended is None else task.ended.note,
+    )
+    state = projection.project(facts, node.host.system_address)
+    return Known(task, shown, item, answer, state, _changed_at(node, task, [*shown, *gates], answer))
+
+
+def _answer(node: Node, task: Task, proposed: Proposal) -> Message | None:
+    """The answer that decides a task: to an ask its own, to a handoff the decline of its proposal."""
+    if task.handoff is None:
+        return node.engine.answer_of(task.id)
+    if proposed.answer is not None and (proposed.declined or proposed.approved):
+        return proposed.answer
+    answer = node.engine.answer_of(task.id)
+    return answer if answer is not None and is_deciding(answer, node.host.system_address) else None
+
+
+def _ended_at(task: Task, how: str) -> str | None:
+    return task.ended.at if task.ended is not None and task.ended.how == how else None
+
+
+def _work_item(
+    task: Task, item: WorkItem | None, proposed: Proposal
+) -> projection.WorkItem | Literal["deleted"] | None:
+    if task.handoff is None:
+        return None
+    if item is None:
+        return DELETED
+    return projection.WorkItem(item.id, item.title, item.status, proposed.approved)
+
+
+def _is_dropped(node: Node, root: Message) -> bool:
+    """Whether whoever an ask was put to is a work item that was dropped, and nobody else is left to answer it."""
+    found = [items.find(node.store.db, each) for each in root.to if each.startswith("task:")]
+    return len(found) == len(root.to) and all(each is not None and each.status == "dropped" for each in found)
+
+
+def _changed_at(node: Node, task: Task, messages: list[Message], answer: Message | None) -> str:
+    """When the last thing happened that may have changed a task's state, as far as it has a time of its own."""
+    times = [task.root.created_at, *(each.created_at for each in messages)]
+    if answer is not None:
+        times.append(answer.created_at)
+    if task.ended is not None:
+        times.append(task.ended.at)
+    if task.handoff is not None:
+        written = registers.reading_of(node.store.db, TASK, task.handoff.work_item, "status")
+        if written is not None:
+            times.append(timestamp(written.ms))
+    return max(times)
