@@ -686,6 +686,19 @@ CREATE TABLE a2a_skipped (
 CREATE INDEX a2a_peer_words_of_task ON a2a_peer_words (alias, task);
 """
 
+_MACHINE_ENVELOPES = """
+-- Of the binding bindings/machine_envelope: envelopes that were spent, by their id and by their issuer's nonce. A row
+-- goes some time after the envelope expired, and never before.
+CREATE TABLE machine_envelopes (
+    id     TEXT PRIMARY KEY,
+    issuer TEXT NOT NULL,
+    nonce  TEXT NOT NULL,
+    until  INTEGER NOT NULL,  -- milliseconds since 1970
+    UNIQUE (issuer, nonce)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX machine_envelopes_until ON machine_envelopes (until);
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     core.MAILBOXES,
     _FIRST,
@@ -711,4 +724,5 @@ MIGRATIONS: tuple[str, ...] = (
     _A2A_TASKS,
     _INSTANCE_ROUTING,
     _A2A_SKIPPED,
+    _MACHINE_ENVELOPES,
 )
