@@ -9,26 +9,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+from urllib.parse import quote
 
 from bindings.a2a.extensions import ENVELOPE, WORK
+from bindings.a2a.external import NO_TEXT, from_peer, peer_choices
 from bindings.a2a.peers.wire import PeerError
 from core.message import ABSENT, Data
 from core.text import is_blank
+from core.validate import MAX_CHOICES
 from crypto.canonical import JsonError, JsonValue, canonical
 
 MAX_ID: Final = 512
 """Bytes of a peer's own ids."""
 
-MAX_BODY: Final = 64 * 1024
-MAX_DATA: Final = 64 * 1024
-MAX_CHOICES: Final = 20
-MAX_CHOICE: Final = 200
+MAX_URL: Final = 2_048
 MAX_PARTS: Final = 200
 """Parts of one message or artifact that are read, and artifacts of one task."""
 
-CUT: Final = "[… truncated by Dispatch]"
-OMITTED: Final = "(data part over 64 KiB omitted)"
-NO_TEXT: Final = "(no text)"
+_IN_URLS: Final = "/:?#@!$&'*+,;=%~"
+"""What stays as it is in a URL that becomes a link; the rest cannot end the link, or begin another."""
 
 
 class TaskState(StrEnum):
@@ -56,7 +55,7 @@ class Words:
 
     body: str
     data: Data = ABSENT
-    choices: tuple[str, ...] = ()
+    choices: tuple[str, ...] | None = None
     choice: str | None = None
 
     @property
@@ -135,7 +134,7 @@ def _event(task: str, raw: Mapping[str, JsonValue], artifacts: Sequence[Mapping[
 
 
 def words(sources: Sequence[Mapping[str, JsonValue]]) -> Words:
-    """What a status message, and artifacts after it, say together. The first of them says what is offered or chosen."""
+    """What a status message, and artifacts after it, say together. The first of them says what is offered."""
     texts: list[str] = []
     data: list[JsonValue] = []
     for source in sources:
@@ -143,82 +142,41 @@ def words(sources: Sequence[Mapping[str, JsonValue]]) -> Words:
             if isinstance(part.get("text"), str):
                 texts.append(str(part["text"]))
             elif isinstance(part.get("url"), str):
-                texts.append(f"[{_name(part)}]({_one_line(str(part['url']))[:2048]})")
+                texts.append(
+                    f"[{_name(part)}]({quote(str(part['url'])[:MAX_URL], _IN_URLS, errors='replace')})"
+                )
             elif "raw" in part:
                 texts.append(f"({_name(part)} omitted: a file)")
             elif "data" in part:
                 data.append(part["data"])
-    unique = list(dict.fromkeys(text for text in map(_clean, texts) if not is_blank(text)))
-    body = "\n\n".join(unique)
-    wrapped, note = _wrapped(data)
-    if note:
-        body = f"{_cut(body, MAX_BODY - len(note) - 2)}\n\n{note}" if body else note
-    if not body and wrapped is not ABSENT:
-        body = NO_TEXT
-    return Words(_cut(body, MAX_BODY), wrapped, _choices(sources), _choice(sources))
-
-
-def _wrapped(data: list[JsonValue]) -> tuple[Data, str]:
-    """Data parts as they are stored, and what the body says of those that are not."""
-    if not data:
-        return ABSENT, ""
-    wrapped: JsonValue = {ENVELOPE: data[0] if len(data) == 1 else data}
-    try:
-        if len(canonical(wrapped)) <= MAX_DATA:
-            return wrapped, ""
-    except JsonError:
-        pass
-    return ABSENT, OMITTED
-
-
-def _choices(sources: Sequence[Mapping[str, JsonValue]]) -> tuple[str, ...]:
-    offered = _list(_extension(sources, ENVELOPE).get("choices")) if sources else ()
-    found: dict[str, None] = {}
-    for each in offered[: 10 * MAX_CHOICES]:
-        if isinstance(each, str) and (line := _cut_plain(_one_line(_clean(each)), MAX_CHOICE)):
-            found[line] = None
-    return tuple(found)[:MAX_CHOICES]
+    said = dict.fromkeys(
+        text for text in texts if not is_blank(text)
+    )  # a result may repeat the status message
+    content = from_peer("\n\n".join(said), data)
+    offered = _list(_extension(sources[0], ENVELOPE).get("choices"))[: 10 * MAX_CHOICES]
+    return Words(content.body, content.data, peer_choices(offered), _choice(sources))
 
 
 def _choice(sources: Sequence[Mapping[str, JsonValue]]) -> str | None:
     """What a peer chose: as an envelope or the artifact of an answer says."""
     for source in sources:
         for uri in (ENVELOPE, WORK):
-            found = _extension([source], uri).get("choice")
+            found = _extension(source, uri).get("choice")
             if isinstance(found, str):
-                return found[:MAX_CHOICE]
+                return found
     return None
 
 
-def _extension(sources: Sequence[Mapping[str, JsonValue]], uri: str) -> Mapping[str, JsonValue]:
-    return _object(_object(sources[0].get("metadata")).get(uri)) if sources else {}
+def _extension(source: Mapping[str, JsonValue], uri: str) -> Mapping[str, JsonValue]:
+    return _object(_object(source.get("metadata")).get(uri))
 
 
 def _name(part: Mapping[str, JsonValue]) -> str:
     name = part.get("filename")
-    shown = _one_line(_clean(name))[:200] if isinstance(name, str) else ""
-    return "".join(each for each in shown if each not in "[]()") or "file"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _clean(text: str) -> str:
-    """A text without lone surrogates, which nothing stores."""
-    return text.encode(errors="replace").decode()
-
-
-def _cut(text: str, most: int) -> str:
-    """A body cut to fit, which then says that it was."""
-    if len(text.encode()) <= most:
-        return text
-    ending = f"\n{CUT}"
-    return _cut_plain(text, most - len(ending.encode())) + ending
-
-
-def _cut_plain(text: str, most: int) -> str:
-    return text.encode()[:most].decode(errors="ignore")
+    shown = (
+        "".join(each for each in name[:200] if each not in "[]()<>`\\\n\r") if isinstance(name, str) else ""
+    )
+    return shown.strip() or "file"
 
 
 def _mark(message: Mapping[str, JsonValue]) -> str:

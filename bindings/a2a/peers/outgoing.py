@@ -1,6 +1,7 @@
 """What a message becomes on its way to a peer: one SendMessageRequest, in proto-JSON (sections 8.2, 8.4, 8.6, 8.9).
 
-Of the message's recipients the peer alone is named, and of its place in a thread only the message it replies to.
+The envelope has what section 8.9 lists, and no more. Of the message's recipients the peer alone is named, and of its
+place in a thread only the message it replies to.
 """
 
 from collections.abc import Mapping
@@ -55,15 +56,12 @@ def request(
 def envelope(message: Message, peer: str) -> dict[str, JsonValue]:
     """The envelope/v1 that goes with a message to a peer."""
     found: dict[str, JsonValue] = {
-        "id": message.id,
         "from": message.sender,
         "to": [peer],
         "kind": message.kind,
     }
     if message.reply_to is not None:
         found["replyTo"] = message.reply_to
-    if message.takes_answer:
-        found["blocking"] = message.blocking
     if message.choices is not None:
         found["choices"] = [*message.choices]
     if message.choice is not None:

@@ -9,8 +9,9 @@ from dataclasses import replace
 from sqlite3 import Connection
 from typing import Final
 
+from bindings.a2a.external import NO_TEXT
 from bindings.a2a.peers import events, records, schedule
-from bindings.a2a.peers.events import NO_TEXT, TERMINAL, Event, TaskState, Words
+from bindings.a2a.peers.events import TERMINAL, Event, TaskState, Words
 from bindings.a2a.peers.peer import SCHEME
 from bindings.a2a.peers.records import PeerTask, Point
 from core.engine import Sent
@@ -167,7 +168,7 @@ def _send(node: Node, peer: str, origin: Message, key: str, words: Words, kind: 
         reply_to=origin.id,
         data=words.data,
         blocking=kind == "question",
-        choices=words.choices or None if kind == "question" else None,
+        choices=words.choices if kind == "question" else None,
         choice=chosen,
         idempotency_key=key,
     )

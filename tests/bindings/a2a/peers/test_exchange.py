@@ -69,11 +69,9 @@ def test_a_question_goes_as_one_request_and_becomes_pushed_once_it_is_accepted(
         assert message["extensions"] == [ENVELOPE]
         assert message["metadata"] == {
             ENVELOPE: {
-                "id": asked.id,
                 "from": "human:ada",
                 "to": [PEER],
                 "kind": "question",
-                "blocking": True,
                 "choices": ["yes", "no"],
             }
         }
