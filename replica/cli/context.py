@@ -135,12 +135,13 @@ class _Ours:
     """What every command of `dmp` does: its help ends with an example, and what may be long is shown by pages."""
 
     paged: bool
+    example: str | None
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the example of this command, if it has one."""
         from replica.cli.examples import EXAMPLES
 
-        example = EXAMPLES.get(ctx.command_path)
+        example = self.example or EXAMPLES.get(ctx.command_path)
         if example is not None:
             with formatter.section("Example"):
                 formatter.write(f"{'':{formatter.current_indent}}$ {example}\n")
@@ -157,13 +158,22 @@ class _Ours:
 class Command(_Ours, click.Command):
     """A command that takes the shared options too.
 
-    `directory` tells what `--dir` means, where it is no replica's; `paged` that its answer may be long.
+    `directory` tells what `--dir` means, where it is no replica's; `paged` that its answer may be long. `example` is
+    for one that another package adds; those of dmp's own stand in `replica.cli.examples`.
     """
 
-    def __init__(self, *args: Any, directory: str = _WHOSE_DIR, paged: bool = False, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        directory: str = _WHOSE_DIR,
+        paged: bool = False,
+        example: str | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.params += shared_options(directory)
         self.paged = paged
+        self.example = example
 
 
 class Group(_Ours, click.Group):
@@ -171,9 +181,10 @@ class Group(_Ours, click.Group):
 
     command_class = Command
 
-    def __init__(self, *args: Any, paged: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, paged: bool = False, example: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.paged = paged
+        self.example = example
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(self.commands)
