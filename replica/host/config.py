@@ -16,6 +16,7 @@ from replica.chain.quotas import Quotas
 from replica.host.settings import (
     AGENT_BLOCKING_TIMEOUT_SEC,
     BY_NAME,
+    CONTEXT_PROTOCOL,
     PEER_MESSAGES_PER_HOUR,
     PRUNE_AFTER_DAYS,
     SETTINGS,
@@ -67,6 +68,24 @@ class PeersConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class EnvelopeConfig:
+    """Where this host takes A2A messages that carry a machine envelope, and which envelopes it accepts.
+
+    `recipient` and `issuers` are what was typed; empty ones stand for this host's own key.
+    """
+
+    listen: str | None = None
+    url: str = ""
+    recipient: str = ""
+    issuers: tuple[str, ...] = ()
+    kind: str = "intent"
+    context_protocol: str = CONTEXT_PROTOCOL
+    skills: frozenset[str] = frozenset({"handoff"})
+    issue: bool = False
+    most: int = 100_000
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The settings. Commands are lines for the shell; `fault` says why the file counts for nothing.
 
@@ -88,6 +107,7 @@ class Config:
     agent_blocking_timeout_sec: int = AGENT_BLOCKING_TIMEOUT_SEC
     serve: ServeConfig = field(default_factory=ServeConfig)
     peers: PeersConfig = field(default_factory=PeersConfig)
+    machine_envelope: EnvelopeConfig = field(default_factory=EnvelopeConfig)
     fault: str | None = None
 
 
@@ -195,6 +215,17 @@ def _config(values: Mapping[str, Value]) -> Config:
         peers=PeersConfig(
             frozenset(each.lower() for each in split(get("a2a.private_hosts"))),
             get("a2a.peer_messages_per_hour"),
+        ),
+        machine_envelope=EnvelopeConfig(
+            get("machine_envelope.listen"),
+            get("machine_envelope.url"),
+            get("machine_envelope.recipient"),
+            tuple(split(get("machine_envelope.issuers"))),
+            get("machine_envelope.kind"),
+            get("machine_envelope.context_protocol"),
+            frozenset(split(get("machine_envelope.skills"))),
+            get("machine_envelope.issue"),
+            get("machine_envelope.most"),
         ),
         serve=ServeConfig(
             get("serve.listen"),

@@ -25,9 +25,13 @@ AGENT_BLOCKING_TIMEOUT_SEC: Final = 600
 PEER_MESSAGES_PER_HOUR: Final = 60
 """A person and a few sessions ask less of one agent; what loops stops here."""
 
+CONTEXT_PROTOCOL: Final = "a2a-message/send@1.0"
+"""What is called is A2A 1.0's."""
+
 OFF: Final = "off"
 
 _MOST: Final = 1_000_000
+_LONGEST: Final = 4_000
 _TRUE: Final = ("true", "yes", "on", "1")
 _FALSE: Final = ("false", "no", "off", "0")
 
@@ -46,6 +50,7 @@ class Form(Enum):
     ADDRESS = auto()  # HOST:PORT
     ADDRESS_OR_OFF = auto()
     NAMES = auto()  # host names with commas between, or nothing
+    TEXT = auto()  # a line, or nothing
 
 
 class SettingError(ValueError):
@@ -103,6 +108,8 @@ class Setting:
                 return f'an address, "HOST:PORT", or "{OFF}"'
             case Form.NAMES:
                 return "host names with commas between"
+            case Form.TEXT:
+                return f"a line of at most {_LONGEST} characters"
 
     @property
     def shown_default(self) -> str:
@@ -128,6 +135,8 @@ class Setting:
                 sound = value == OFF or _is_address(value)
             case Form.NAMES:
                 sound = isinstance(value, str) and all(map(_NAME.fullmatch, split(value)))
+            case Form.TEXT:
+                sound = isinstance(value, str) and value.isprintable() and len(value) <= _LONGEST
         if not sound or not isinstance(value, str | int):
             raise SettingError(f"{self.name} must be {self.must_be}")
         return None if value == OFF and self.form in _MAY_BE_OFF else value
@@ -261,6 +270,44 @@ SETTINGS: Final = (
     Setting(
         *("a2a", "peer_messages_per_hour", Form.COUNT, PEER_MESSAGES_PER_HOUR),
         "messages that go to one A2A peer in an hour",
+    ),
+    Setting(
+        *("machine_envelope", "listen", Form.ADDRESS_OR_OFF, None),
+        "where A2A agents reach this host with signed envelopes",
+        example="127.0.0.1:7443",
+    ),
+    Setting(
+        *("machine_envelope", "url", Form.TEXT, ""),
+        "the URL that its card names, of a proxy in front; without, the address it listens at",
+    ),
+    Setting(
+        *("machine_envelope", "recipient", Form.TEXT, ""),
+        "the did:key that envelopes name; without, that of this host's own key (`dmp envelope key make`)",
+    ),
+    Setting(
+        *("machine_envelope", "issuers", Form.TEXT, ""),
+        "did:key of whoever's envelopes are accepted, with commas between; without, this host's own alone",
+    ),
+    Setting(
+        *("machine_envelope", "kind", Form.TEXT, "intent"),
+        "the purpose that envelopes must state: intent, delegation, authorization or another word",
+    ),
+    Setting(
+        *("machine_envelope", "context_protocol", Form.TEXT, CONTEXT_PROTOCOL),
+        "the protocol that envelopes must state",
+    ),
+    Setting(
+        *("machine_envelope", "skills", Form.CHOICE, "handoff"),
+        "what is taken with envelopes; handoffs taken here are taken nowhere else",
+        ("ask", "handoff", "ask, handoff"),
+    ),
+    Setting(
+        *("machine_envelope", "issue", Form.FLAG, False),
+        "whether approved clients that prove their did:key are given envelopes of this host's own key",
+    ),
+    Setting(
+        *("machine_envelope", "most", Form.COUNT, 100_000),
+        "spent envelopes that are kept until they expired; more are refused",
     ),
 )
 """Every key, in the order of the file."""

@@ -180,6 +180,7 @@ def test_each_key_may_be_given_in_the_environment_and_as_a_flag(setting: Setting
         Form.ADDRESS: "localhost:1",
         Form.ADDRESS_OR_OFF: "off",
         Form.NAMES: "dmp.example, ada.example",
+        Form.TEXT: "a line",
         Form.COMMAND: "run this",
         Form.CHOICE: (setting.choices or ("",))[-1],
     }[setting.form]
