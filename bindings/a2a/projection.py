@@ -72,7 +72,8 @@ class WorkItem:
     approved: bool
 
 
-DELETED: Final = "deleted"
+Deleted = Literal["deleted"]
+DELETED: Final[Deleted] = "deleted"
 """Stands for a handoff's work item that is no longer there."""
 
 
@@ -93,7 +94,7 @@ class Facts:
     answer: Message | None = None
     open_questions: Sequence[Message] = ()
     open_gates: Sequence[OpenGate] = ()
-    work_item: WorkItem | Literal["deleted"] | None = None
+    work_item: WorkItem | Deleted | None = None
     dropped: By | None = None
     recipient_dropped: bool = False
     root_deliveries: Sequence[State] = ()

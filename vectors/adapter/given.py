@@ -153,13 +153,13 @@ def _limits(limits: Members) -> Limits:
 
 def _rows(store: Members, clock: int) -> Rows:
     return Rows(
-        tuple(_message(row, clock) for row in store.objects("messages")),
+        tuple(stored_message(row, clock) for row in store.objects("messages")),
         tuple(_delivery(row, clock) for row in store.objects("deliveries")),
         store.texts("appliedGates"),
     )
 
 
-def _message(row: Members, clock: int) -> Message:
+def stored_message(row: Members, clock: int) -> Message:
     """Read a seeded message; what it leaves out is as a plain message that starts a thread has it."""
     plain: dict[str, JsonValue] = {
         "thread": row.text("id"),

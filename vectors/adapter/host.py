@@ -76,7 +76,7 @@ class ScriptedHost:
         return self._implicit.get(channel, ())
 
     def external(self, address: str) -> External | None:
-        return self._external.get(address) or ("peer" if address.startswith("a2a:") else None)
+        return self._external.get(address)
 
     def admit_external(self, recipient: str, message: Message, *, direct: bool) -> bool:  # noqa: ARG002 - every one
         self.calls.append({"hook": "admitExternal", "recipient": recipient, "message": message.id})

@@ -17,7 +17,7 @@ from vectors.adapter.seed import seed
 from vectors.adapter.steps import Steps
 
 FEDERATION: Final = "federation"
-CLASSES: Final = ("envelope", "host-core", FEDERATION)
+CLASSES: Final = ("envelope", "host-core", "a2a-binding", FEDERATION)
 GRAMMARS: Final = {"core": CORE, "dispatch": DISPATCH}
 """The grammar a vector of each profile is run under (section C.1); a replica has that of the profile alone."""
 

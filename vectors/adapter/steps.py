@@ -14,6 +14,7 @@ from core.presentation import digest_text, push_text
 from core.store import Store
 from core.validate import validate
 from crypto.canonical import JsonValue
+from vectors.adapter import a2a
 from vectors.adapter.clock import Clock
 from vectors.adapter.given import Given
 from vectors.adapter.members import Members, Unsupported
@@ -132,6 +133,12 @@ class Steps:
                 return self._validate(step)
             case "render":
                 return self._render(number, step)
+            case "a2a.validate":
+                return a2a.validate(step)
+            case "a2a.project":
+                return a2a.state(step, self.host.system_address)
+            case "a2a.inbound":
+                return self._sent(number, engine.send(*a2a.inbound(engine, step)))
             case "world":
                 self._change(step.raw("change"))
                 return None
