@@ -8,7 +8,7 @@ from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from bindings.a2a import public_url
-from bindings.a2a.peers import card, credentials, events, extensions, recording, records, schedule
+from bindings.a2a.peers import card, credentials, desk, events, extensions, recording, records, schedule
 from bindings.a2a.peers.card import FIELD, Card, read_card
 from bindings.a2a.peers.peer import Peer, PeerState, check_alias, no_such_peer
 from bindings.a2a.peers.records import Point
@@ -77,7 +77,7 @@ async def add(
 def keep(node: DirectoryNode, peer: Peer, credential: str | None) -> Peer:
     """Keep a new peer, and its credential apart from it. Raises DmpError: `conflict` on `alias`, as `credentials`."""
     if records.find(node.store.db, peer.alias) is not None:
-        raise conflict("alias", f"{peer.alias} is a peer already; remove it first, or choose another alias")
+        raise is_there(peer.alias)
     if credential is not None:
         credentials.write(node.directory.root, peer.alias, credential)
     state = PeerState.NO_CREDENTIAL if credential is None else PeerState.ACTIVE
@@ -86,6 +86,37 @@ def keep(node: DirectoryNode, peer: Peer, credential: str | None) -> Peer:
         records.put(db, kept)
         records.try_now(db, kept.alias)
     return kept
+
+
+def is_there(alias: str) -> DmpError:
+    """The refusal of an alias that a peer has."""
+    return conflict("alias", f"{alias} is a peer already; remove it first, or choose another alias")
+
+
+def origin_of(peer: Peer) -> str:
+    """Where a peer is called now, which its owner agreed to."""
+    return public_url.origin(URL(peer.interface.url))
+
+
+def switch_off(node: Node, alias: str) -> Peer:
+    """Send a peer nothing more, as its owner wishes. Raises DmpError `not-found` on `alias`."""
+    peer = need(node, alias)
+    with node.store.transaction(Point.PEER) as db:
+        records.move(db, alias, PeerState.DISABLED, "you disabled it")
+    return replace(peer, state=PeerState.DISABLED, why="you disabled it")
+
+
+def remove(node: DirectoryNode, alias: str) -> None:
+    """Forget a peer and its credential; what it was asked and has not answered is closed.
+
+    Raises DmpError `not-found` on `alias`.
+    """
+    need(node, alias)
+    credentials.remove(node.directory.root, alias)
+    with node.store.transaction(Point.PEER) as db:
+        records.remove(db, alias)
+        records.try_now(db, alias)
+    desk.let_go(node, alias)
 
 
 def changed(node: DirectoryNode, alias: str, fresh: Peer) -> Peer:
@@ -143,7 +174,7 @@ async def refresh(
 
 def _check_same(before: Peer, fresh: Peer) -> None:
     """Check that a peer is called where it was. Raises DmpError `invalid` on `card`."""
-    was, now = (public_url.origin(URL(each.interface.url)) for each in (before, fresh))
+    was, now = origin_of(before), origin_of(fresh)
     if was != now:
         raise invalid(FIELD, f"its card says now that it is called at {now}, and no longer at {was}")
 

@@ -181,6 +181,12 @@ def _postpone(node: Node, one: Sending, until: int, *, tried: bool) -> None:
         records.postpone(db, one, node.wall(), until, tried=tried)
 
 
+def let_go(node: DirectoryNode, alias: str) -> None:
+    """Give up all that waits for a peer that is gone, or is followed at it."""
+    next_sending(node, alias)
+    next_task(node, alias)
+
+
 # Tasks
 
 
