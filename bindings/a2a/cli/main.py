@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from replica.cli.context import Group, group
+from replica.cli.context import Group, shared_options
 
 _GROUPS: Final[Mapping[str, tuple[str, str]]] = {
     "peer": ("bindings.a2a.cli.peer:peer", "A2A agents that you send to."),
@@ -33,6 +33,6 @@ class _Groups(Group):
             formatter.write_dl([(name, line) for name, (_, line) in _GROUPS.items()])
 
 
-@group("a2a", cls=_Groups)
+@click.group("a2a", cls=_Groups, params=shared_options())
 def a2a() -> None:
     """The A2A edge: agents of others that you send to, and that send to you."""
