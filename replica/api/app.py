@@ -42,6 +42,9 @@ from transports.base import TransportError
 MAX_BODY_BYTES: Final = 1024 * 1024
 """What a request may hold: a body and data of 64 KiB each, however they are escaped."""
 
+MAX_SIGN_IN_BYTES: Final = 4 * 1024
+"""What may be sent by whoever is not known yet."""
+
 _THREADS: Final[Mapping[Work, int]] = {Work.READ: 2, Work.WRITE: 2, Work.FAR: 1}
 
 _log = logging.getLogger(__name__)
@@ -140,8 +143,8 @@ class _Api:
         except TransportError as error:
             hint = f"; {error.hint}" if error.hint else ""
             return refused(Refusal(503, str(Code.UNAVAILABLE), f"{error.message}{hint}"))
-        except ConnectionError:
-            raise
+        except ConnectionError:  # whoever asked is gone: there is nobody to tell, and nothing to log
+            return web.Response(status=400)
         except (sqlite3.IntegrityError, sqlite3.ProgrammingError) as error:  # this program is at fault
             return _bug(error)
         except (sqlite3.DatabaseError, OSError):
@@ -167,6 +170,10 @@ class _Api:
         secret, cookie = secret_of(request)
         if cookie and request.method not in SAFE:
             check_csrf(request, self._guard, secret)
+        if (
+            route.takes is not None
+        ):  # nobody's words are kept before it is known that they may say something here
+            await self._pools[Work.READ].run(lambda node: admit(node, route, secret, cookie=cookie))
         given: Given | Refusal | DmpError
         try:
             given = await read(request, route)
@@ -214,7 +221,7 @@ class _Api:
         return web.Response(text=self._document, content_type="application/json")
 
     async def _sign_in(self, request: web.Request) -> web.Response:
-        given = await read(request, _BY_NAME["signIn"])
+        given = await _read_of_a_stranger(request)
         body = given.body if isinstance(given.body, dict) else {}
         secret = body.get("token")
         if not isinstance(secret, str):
@@ -281,6 +288,16 @@ class _Api:
             await ws.prepare(request)
             await socket.serve(request, ws)
         return ws
+
+
+async def _read_of_a_stranger(request: web.Request) -> Given:
+    """What is given by whoever is not known yet, and is heard for no longer than that takes."""
+    try:
+        if (request.content_length or 0) <= MAX_SIGN_IN_BYTES:
+            return await read(request.clone(client_max_size=MAX_SIGN_IN_BYTES), _BY_NAME["signIn"])
+    except web.HTTPRequestEntityTooLarge:
+        pass
+    raise Refusal(413, str(Code.INVALID), f"to sign in, send at most {MAX_SIGN_IN_BYTES} bytes")
 
 
 _BY_NAME: Final = {route.name: route for route in ROUTES}

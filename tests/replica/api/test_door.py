@@ -1,11 +1,12 @@
 """What is checked of every request before anybody looks at who makes it, and how refusals look."""
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.replica.api.host import Host, User, served
+from tests.replica.api.host import PATIENCE, Host, User, served
 
 ORIGIN = "http://127.0.0.1:{port}"
 
@@ -188,3 +189,52 @@ def test_no_secret_and_no_body_is_in_any_log(tmp_path: Path, caplog: pytest.LogC
     said = "\n".join(record.getMessage() for record in caplog.records)
     for secret in (str(user.token), "a body that", "another"):
         assert secret not in said
+
+
+def begun(port: int, path: str, *headers: str, content: bytes = b"{") -> int:
+    """The status of the answer to a request whose body only begins to come."""
+    lines = (f"POST {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Content-Type: application/json", *headers)
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
+        connection.sendall("\r\n".join((*lines, "", "")).encode() + content)
+        return int(connection.recv(1000).split()[1])
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        ("/api/messages", (), 401),
+        ("/api/messages", ("Authorization: Bearer dmp_app_none",), 401),
+        ("/api/agents/register", ("Authorization: Bearer dmp_app_none",), 401),
+        ("/api/session", (), 413),
+    ],
+)
+def test_nobody_is_listened_to_for_long_before_they_are_known(
+    host: Host, path: str, headers: tuple[str, ...], status: int
+) -> None:
+    assert begun(host.port, path, *headers, "Content-Length: 1000000") == status
+
+
+def test_who_may_not_do_this_is_told_so_before_they_say_what(host: Host) -> None:
+    secret = host.agent("tidy").token
+    headers = (f"Authorization: Bearer {secret}", "Content-Length: 1000000")
+    assert begun(host.port, "/api/agents/register", *headers) == 403
+
+
+def test_a_sign_in_that_does_not_say_how_long_it_is_is_cut_off(host: Host) -> None:
+    content = b"1000\r\n" + b" " * 0x1000 + b"\r\n1\r\n \r\n"
+    assert begun(host.port, "/api/session", "Transfer-Encoding: chunked", content=content) == 413
+
+
+def test_who_leaves_while_they_speak_is_nothing_to_log(
+    host: Host, ada: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    line = (
+        f"POST /api/messages HTTP/1.1\r\nHost: 127.0.0.1:{host.port}\r\nAuthorization: Bearer {ada.token}\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", host.port), timeout=PATIENCE) as connection:
+        connection.sendall(f"{line}Content-Length: 9\r\nContent-Type: application/json\r\n\r\n{{".encode())
+        connection.sendall(b'"a":')
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    for _ in range(3):  # by then the service has noticed
+        assert ada.get("/api/mailbox").status == 200
+    assert caplog.records == []
