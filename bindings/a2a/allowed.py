@@ -1,5 +1,8 @@
 """What a client may name: recipients, messages and threads, by what it was shown itself (sections 8.4, 8.7)."""
 
+from collections.abc import Collection
+from typing import Protocol
+
 from bindings.a2a import records, tasks
 from bindings.a2a.scope import in_scope, is_about_gate, proposal
 from bindings.a2a.tasks import Task
@@ -9,13 +12,40 @@ from core.store.messages import message_by_id, messages_of_thread
 from replica.node import Node
 
 
-class Allowed:
-    """What one client may name, looked up as it is asked for. Every refusal is that of what is absent."""
+class Caller(Protocol):
+    """A client that calls, known by its bearer: its address, and the humans it may address."""
 
-    def __init__(self, node: Node, client: str) -> None:
+    @property
+    def address(self) -> str:
+        """Its address."""
+
+    @property
+    def recipients(self) -> Collection[str]:
+        """The addresses of its recipient list."""
+
+
+class Allowed:
+    """What one client may name (`inbound.Permitted`), looked up as it is asked for.
+
+    What it may not name, it is told of as of what is absent.
+    """
+
+    def __init__(self, node: Node, caller: Caller) -> None:
         self._node = node
-        self._client = client
+        self._client = caller.address
+        self._humans = tuple(caller.recipients)
         self._handoffs: list[Task] | None = None
+
+    @property
+    def owner(self) -> str:
+        """Whom the client asks where it names nobody: the owner, or the first of a list without the owner."""
+        owner = self._node.host.person
+        return owner if owner in self._humans or not self._humans else self._humans[0]
+
+    @property
+    def humans(self) -> Collection[str]:
+        """The client's recipient list."""
+        return self._humans
 
     def work_items(self) -> set[str]:
         """The addresses of the work items of the client's approved handoffs."""

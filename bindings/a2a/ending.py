@@ -28,14 +28,12 @@ _REASONS: Final = {"canceled": "the client canceled it", "declined": "the owner 
 _FINAL: Final = ("landed", "dropped")
 
 
-def cancel(node: Node, task: Task) -> None:
-    """Let a client's task end because its client wants it to, outside any transaction.
+def keep_canceled(node: Node, task: Task) -> None:
+    """Keep that a client canceled a task, inside an open transaction; `settle` does the rest.
 
     Whether it may still end is for the caller to know; one that ended so already stays as it is.
     """
-    with node.store.transaction(CommitPoint.ENDED) as db:
-        records.end(db, task.id, "canceled", node.now())
-    settle(node, task)
+    records.end(node.store.db, task.id, "canceled", node.now())
 
 
 def decline(node: Node, by: Sender, message_id: str, note: str = "") -> None:

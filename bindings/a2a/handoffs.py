@@ -5,7 +5,7 @@ under the id that the client gave it; the gate, under a key of its own. A crash 
 client's next try, or by the next look at the task.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from sqlite3 import Connection
 from typing import Final
@@ -15,9 +15,9 @@ from bindings.a2a.commits import CommitPoint
 from bindings.a2a.records import Handoff
 from bindings.a2a.tasks import Task
 from bindings.a2a.work import HandoffRequest
-from core.engine import Sent
 from core.errors import Code, DmpError
 from core.inputs import Sender, SendInput
+from core.message import Message
 from core.store.messages import message_by_key
 from core.validate import validate
 from crypto.canonical import JsonValue
@@ -36,7 +36,7 @@ MAX_WAITING: Final = 50
 _CAPPED: Final = ("high", "urgent")
 
 
-def hand_off(node: Node, client: str, key: str, request: HandoffRequest, given: SendInput) -> Sent:
+def hand_off(node: Node, client: str, key: str, request: HandoffRequest, given: SendInput) -> Message:
     """Hand off what a client asks for: draft it, send the handoff and propose it to the owner.
 
     `given` what its message is without recipients. Outside any
@@ -47,7 +47,7 @@ def hand_off(node: Node, client: str, key: str, request: HandoffRequest, given: 
         given,
         to=(owner,),
         kind="handoff",
-        body=given.body + appended(request),
+        body=given.body + appended(request.to_json()),
         blocking=False,
         choices=None,
         idempotency_key=key,
@@ -56,7 +56,7 @@ def hand_off(node: Node, client: str, key: str, request: HandoffRequest, given: 
     drafted = _drafted(node, client, key, request)
     sent = node.engine.send(Sender(client), replace(handoff, to=(owner, drafted.work_item)))
     propose(node, Task(sent.message, key, drafted, records.ended(node.store.db, sent.message.id)))
-    return sent
+    return sent.message
 
 
 def propose(node: Node, task: Task) -> None:
@@ -73,11 +73,12 @@ def propose(node: Node, task: Task) -> None:
         raising.propose(node, item, task.root)
 
 
-def appended(request: HandoffRequest) -> str:
+def appended(request: Mapping[str, JsonValue]) -> str:
     """What stands after a handoff's text, so that who takes it up reads all that was asked for."""
-    lines = ["", "", f"Title: {request.title}"]
-    for said, entries in (("Accepted when:", request.acceptance), ("Writes:", request.writes)):
-        if entries:
+    lines = ["", "", f"Title: {request.get('title')}"]
+    for name, said in (("acceptance", "Accepted when:"), ("writes", "Writes:")):
+        entries = request.get(name)
+        if isinstance(entries, list) and entries:
             lines += ["", said, *(f"- {each}" for each in entries)]
     return "\n".join(lines)
 

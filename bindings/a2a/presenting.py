@@ -35,9 +35,16 @@ class View:
         return {"text": text, "mediaType": self.text}
 
     def extended(self, shown: JsonObject, extensions: Mapping[str, JsonValue]) -> JsonObject:
-        """A message or an artifact with the metadata of those extensions that are active."""
-        found = {uri: value for uri, value in extensions.items() if uri in self.active}
-        return {**shown, "metadata": found, "extensions": [*found]} if found else shown
+        """A message or an artifact with the metadata of those extensions that are active, besides what it has."""
+        active = {uri: value for uri, value in extensions.items() if uri in self.active}
+        if not active:
+            return shown
+        metadata, named = shown.get("metadata"), shown.get("extensions")
+        return {
+            **shown,
+            "metadata": {**(metadata if isinstance(metadata, dict) else {}), **active},
+            "extensions": [*(named if isinstance(named, list) else ()), *active],
+        }
 
 
 def text_type(modes: Sequence[str] | None) -> str:
@@ -55,17 +62,26 @@ def message_json(
     ids of the other messages that the client is shown, which alone it may name as what it replies to.
     """
     parts = [view.part(message.body)] if message.body else []
+    if message.sender != view.client and ENVELOPE not in view.active:
+        parts += [view.part(each) for each in _in_words(message)]
     if not isinstance(message.data, Absent):
         parts.append({"data": unwrapped(message, view.client), "mediaType": JSON})
     found: JsonObject = {
         "messageId": message.id if key is None else key,
         "contextId": message.thread,
         "role": ROLE_USER if message.sender == view.client else ROLE_AGENT,
-        "parts": [*parts] or [view.part(message.choice or "")],
+        "parts": [*parts] or [view.part(message.choice or "")],  # a message has one at least
     }
     if task is not None:
         found["taskId"] = task
     return view.extended(found, {ENVELOPE: envelope_json(message, shown)})
+
+
+def _in_words(message: Message) -> list[str]:
+    """What envelope/v1 says of choices, for a client that does not read it."""
+    if message.choices:
+        return [f"Choices: {', '.join(message.choices)}"]
+    return [f"Choice: {message.choice}"] if message.choice is not None and message.body else []
 
 
 def envelope_json(message: Message, shown: Collection[str]) -> JsonObject:
@@ -96,12 +112,10 @@ def unwrapped(message: Message, client: str) -> JsonValue:
     return data
 
 
-def said(view: View, text: str, *, id_: str, context: str, task: str | None = None) -> JsonObject:
+def said(view: View, text: str, *, id_: str, context: str | None, task: str | None = None) -> JsonObject:
     """A sentence of the host's own as a message."""
-    found: JsonObject = {
-        "messageId": id_,
-        "contextId": context,
-        "role": ROLE_AGENT,
-        "parts": [view.part(text)],
-    }
-    return found if task is None else {**found, "taskId": task}
+    found: JsonObject = {"messageId": id_, "role": ROLE_AGENT, "parts": [view.part(text)]}
+    for name, value in (("contextId", context), ("taskId", task)):
+        if value is not None:
+            found[name] = value
+    return found
