@@ -16,10 +16,17 @@ class InstanceRoutingBinding:
 
     @asynccontextmanager
     async def running(
-        self, _root: Path, _changes: "Changes", _config: Config, /
+        self, root: Path, changes: "Changes", config: Config, /
     ) -> AsyncIterator[Mapping[str, str]]:
-        """Run the listener where it is configured."""
-        yield {}
+        """Run the listener where it is configured, and the worker that looks at wakes."""
+        routing = config.instance_routing
+        if routing.listen is None:
+            yield {}
+            return
+        from bindings.instance_routing import running
+
+        async with running.running(root, changes, routing.listen, routing.url) as url:
+            yield {"instances": url}
 
 
 BINDING: Final = InstanceRoutingBinding()

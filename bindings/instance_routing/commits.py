@@ -11,3 +11,4 @@ class CommitPoint(StrEnum):
         "instance.asked"  # the contents that a client's message id stands for, before the message is stored
     )
     WAKE = "instance.wake"  # what became of a wake
+    CANCELED = "instance.canceled"  # that a client let its task end

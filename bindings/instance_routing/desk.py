@@ -108,10 +108,14 @@ def cancel(node: Node, client: str, text: str) -> JsonObject:
     Outside any transaction. Raises Refused.
     """
     task = need(node, client, text)
-    if not tasks.stand(node, task).is_final:
-        ending.cancel(node, a2a_tasks.need(node.store.db, client, task.root.id))
-    elif tasks.stand(node, task).state != "CANCELED":
-        raise Refused(Reason.TASK_NOT_CANCELABLE, "the task has ended already")
+    shared = a2a_tasks.need(node.store.db, client, task.root.id)
+    with node.store.transaction(CommitPoint.CANCELED):
+        standing = tasks.stand(node, task)
+        if not standing.is_final:
+            ending.keep_canceled(node, shared)
+        elif standing.state != "CANCELED":
+            raise Refused(Reason.TASK_NOT_CANCELABLE, "the task has ended already")
+    ending.settle(node, shared)
     return tasks.shown(node, task)
 
 

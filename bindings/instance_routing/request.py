@@ -11,8 +11,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from bindings.a2a.extensions import ENVELOPE
-from bindings.instance_routing.errors import Reason, Refused, invalid
+from bindings.a2a.external import Content, from_client
+from bindings.instance_routing.errors import Reason, Refused, invalid, refused
 from bindings.instance_routing.extension import (
     BACKLOG,
     MAX_INSTANCE_ID,
@@ -23,17 +23,16 @@ from bindings.instance_routing.extension import (
     URI,
     Mode,
 )
-from core.message import ABSENT, Data
+from core.errors import DmpError
+from core.message import Absent, Data
 from core.text import is_blank, is_one_line, utf8_len
 from core.validate import MAX_BODY_BYTES, MAX_DATA_BYTES, MAX_LINE_BYTES
-from crypto.canonical import JsonError, JsonValue, canonical, canonical_size
+from crypto.canonical import JsonError, JsonValue, canonical
 
 MAX_PARTS: Final = 50
 MAX_RAW_BYTES: Final = 45_000
 """Bytes of the files of one message together: what base64 makes of them still fits into its data with their names."""
 
-NO_TEXT: Final = "(no text)"
-OMITTED: Final = "(data part over 64 KiB omitted)"
 ASKS_FOR_BACKLOG: Final = "(The sender asks that what waits from before is processed too.)"
 
 _BODIES: Final = ("text", "raw", "url", "data")
@@ -54,7 +53,6 @@ class Request:
     instance: str
     subject: str
     mode: Mode
-    backlog: bool
     body: str
     data: Data
     context: str | None
@@ -79,23 +77,17 @@ def read(given: JsonValue, header: Collection[str]) -> Request:
             "a task here is one message and what is replied to it; send a new one, with this one's contextId",
             "message.taskId",
         )
-    texts, files, values = _parts(message.get("parts"))
+    texts, values, files = _parts(message.get("parts"))
     returns, history = _configuration(given.get("configuration"))
+    content = _content(subject, texts, values, files=files, backlog=backlog)
     return Request(
         id=_line(message.get("messageId"), "message.messageId"),
         digest=_digest(given),
         instance=recipient,
         subject=subject,
         mode=mode,
-        backlog=backlog,
-        body=_body(
-            subject,
-            texts,
-            has_data=bool(values),
-            backlog=backlog,
-            omitted=_is_over(values) and not files,
-        ),
-        data=_data(values, files),
+        body=content.body,
+        data=content.data,
         context=_optional(message.get("contextId"), "message.contextId"),
         returns_immediately=returns,
         history_length=history,
@@ -150,12 +142,12 @@ def _routing(value: JsonObject) -> tuple[str, str, Mode, bool]:
     raise invalid(f"metadata.{MODE}", f"{MODE} is inbox or wake")
 
 
-def _parts(parts: JsonValue) -> tuple[list[str], list[JsonValue], list[JsonValue]]:
-    """The texts, the files as they are kept, and the values of a message's data parts and files, in their order."""
+def _parts(parts: JsonValue) -> tuple[list[str], list[JsonValue], bool]:
+    """The texts, what is kept of data parts and files in their order, and whether there are files."""
     if not isinstance(parts, list) or not 1 <= len(parts) <= MAX_PARTS:
         raise invalid("message.parts", f"a message has 1 to {MAX_PARTS} parts")
     texts: list[str] = []
-    files: list[JsonValue] = []
+    files = False
     values: list[JsonValue] = []
     size = 0
     for index, part in enumerate(parts):
@@ -175,15 +167,15 @@ def _parts(parts: JsonValue) -> tuple[list[str], list[JsonValue], list[JsonValue
                     raise invalid(
                         f"{path}.raw", f"the files of one message have at most {MAX_RAW_BYTES} bytes together"
                     )
-                files.append(_file(part, content, path))
-                values.append(files[-1])
+                files = True
+                values.append(_file(part, content, path))
             case _:
                 raise Refused(
                     Reason.CONTENT_TYPE_NOT_SUPPORTED,
                     "nothing is fetched from a URL here; send a file's bytes as raw",
                     f"{path}.url",
                 )
-    return texts, files, values
+    return texts, values, files
 
 
 def _file(part: JsonObject, content: bytes, path: str) -> JsonValue:
@@ -195,43 +187,23 @@ def _file(part: JsonObject, content: bytes, path: str) -> JsonValue:
     return kept
 
 
-def _body(subject: str, texts: list[str], *, has_data: bool, backlog: bool, omitted: bool) -> str:
-    text = "\n\n".join(each for each in texts if not is_blank(each))
-    if not text and not has_data:
-        raise invalid("message.parts", "the message is blank; say something, or send data")
-    said = [f"Subject: {subject}"] if subject else []
-    said.append(text or NO_TEXT)
-    said += [OMITTED] * omitted + [ASKS_FOR_BACKLOG] * backlog
-    body = "\n\n".join(said)
-    if utf8_len(body) > MAX_BODY_BYTES:
-        raise invalid("message.parts", f"the text of a message has at most {MAX_BODY_BYTES} bytes")
-    return body
-
-
-def _data(values: list[JsonValue], files: list[JsonValue]) -> Data:
-    """Data as section 8.8 has it: wrapped, so that nothing of it reads as this host's own."""
-    if not values:
-        return ABSENT
-    if not _is_over(values):
-        return _wrapped(values)
-    if files:
+def _content(
+    subject: str, texts: list[str], values: list[JsonValue], *, files: bool, backlog: bool
+) -> Content:
+    """What is stored of a message: its subject and what it asks of the recipient stand in its body."""
+    try:
+        said = from_client("\n\n".join(each for each in texts if not is_blank(each)), values)
+    except DmpError as error:
+        raise refused(error) from None
+    if files and isinstance(said.data, Absent):
         raise invalid(
             "message.parts", f"the files and data of a message have at most {MAX_DATA_BYTES} bytes as JSON"
         )
-    return ABSENT
-
-
-def _is_over(values: list[JsonValue]) -> bool:
-    if not values:
-        return False
-    try:
-        return canonical_size(_wrapped(values)) > MAX_DATA_BYTES
-    except JsonError as error:
-        raise invalid("message.parts", f"data is JSON: {error}") from None
-
-
-def _wrapped(values: list[JsonValue]) -> JsonValue:
-    return {ENVELOPE: values[0] if len(values) == 1 else values}
+    lines = [f"Subject: {subject}"] * bool(subject) + [said.body] + [ASKS_FOR_BACKLOG] * backlog
+    body = "\n\n".join(lines)
+    if utf8_len(body) > MAX_BODY_BYTES:
+        raise invalid("message.parts", f"subject and text have at most {MAX_BODY_BYTES} bytes together")
+    return Content(body, said.data)
 
 
 def _configuration(given: JsonValue) -> tuple[bool, int | None]:

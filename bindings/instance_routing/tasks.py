@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bindings.a2a import records as a2a
-from bindings.a2a.extensions import ENVELOPE
+from bindings.a2a.external import unwrap
 from bindings.a2a.scope import is_about_gate
 from bindings.instance_routing import instances, records
 from bindings.instance_routing.extension import RECIPIENT, SUBJECT, URI, context_id, message_of, task_id
@@ -21,6 +21,7 @@ from replica.node import Node
 JsonObject = dict[str, JsonValue]
 
 CANCELED: Final = "Canceled by the client."
+DECLINED: Final = "The owner declined to answer."
 READ: Final = "The instance has the message."
 _WAITS: Final = "The message waits in the mailbox of the instance."
 _WAITING: Final = {
@@ -32,7 +33,7 @@ _WAITING: Final = {
     "failed": f"{_WAITS} It could not be woken.",
 }
 
-FINAL: Final = ("COMPLETED", "FAILED", "CANCELED")
+FINAL: Final = ("COMPLETED", "FAILED", "CANCELED", "REJECTED")
 """The states that a task stays in."""
 
 
@@ -86,7 +87,9 @@ def stand(node: Node, task: Task) -> Standing:
     db, root = node.store.db, task.root
     ended = a2a.ended(db, root.id)
     if ended is not None:
-        return Standing("CANCELED", ended.at, CANCELED)
+        if ended.how == "canceled":
+            return Standing("CANCELED", ended.at, CANCELED)
+        return Standing("REJECTED", ended.at, f"{DECLINED} {ended.note}".strip())
     answer = answer_to(db, root.id)
     if answer is not None and is_close(answer, node.host.system_address):
         return Standing("FAILED", answer.created_at, answer.body)
@@ -126,7 +129,7 @@ def shown(node: Node, task: Task, *, history: int | None = None, artifacts: bool
     if history != 0:
         found["history"] = [_message(task)]
     if artifacts:
-        found["artifacts"] = [_artifact(node, each) for each in replies(node, task)]
+        found["artifacts"] = [_artifact(node, task.sent.client, each) for each in replies(node, task)]
     return found
 
 
@@ -159,7 +162,7 @@ def _waiting(node: Node, task: Task) -> str:
 
 def _status(task: Task, standing: Standing) -> JsonObject:
     answer = standing.answer
-    parts = [_text(standing.said)] if answer is None else _parts(answer)
+    parts = [_text(standing.said)] if answer is None else _parts(answer, task.sent.client)
     said: JsonObject = {
         "messageId": f"{task.root.id}-{standing.state.lower()}" if answer is None else answer.id,
         "contextId": task.context,
@@ -177,25 +180,23 @@ def _message(task: Task) -> JsonObject:
         "contextId": task.context,
         "taskId": task.id,
         "role": "ROLE_USER",
-        "parts": [*_parts(task.root)],
+        "parts": [*_parts(task.root, task.sent.client)],
     }
 
 
-def _artifact(node: Node, reply: Message) -> JsonObject:
-    found: JsonObject = {"artifactId": reply.id, "name": "reply", "parts": [*_parts(reply)]}
+def _artifact(node: Node, client: str, reply: Message) -> JsonObject:
+    found: JsonObject = {"artifactId": reply.id, "name": "reply", "parts": [*_parts(reply, client)]}
     sender = instances.of_address(node.store.db, reply.sender)
     if sender is not None:
         found |= {"metadata": {URI: {"instanceId": sender.id}}, "extensions": [URI]}
     return found
 
 
-def _parts(message: Message) -> list[JsonObject]:
+def _parts(message: Message, client: str) -> list[JsonObject]:
     parts = [_text(message.body or message.choice or "")]
-    data = message.data
+    data = unwrap(message.data) if message.sender == client else message.data
     if not isinstance(data, Absent):
-        is_wrapped = isinstance(data, dict) and data.keys() == {ENVELOPE}
-        value = data[ENVELOPE] if is_wrapped and isinstance(data, dict) else data
-        parts.append({"data": value, "mediaType": "application/json"})
+        parts.append({"data": data, "mediaType": "application/json"})
     return parts
 
 

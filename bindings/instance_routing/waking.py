@@ -11,6 +11,7 @@ from bindings.instance_routing import instances, records, tasks
 from bindings.instance_routing.commits import CommitPoint
 from bindings.instance_routing.records import Sent, Wake
 from bindings.instance_routing.tasks import Task
+from core.errors import Code, DmpError
 from core.gate_types import GATE_TYPES
 from core.message import Message
 from core.presentation import opening
@@ -63,11 +64,17 @@ def _wake(node: Node, target: str, message: Message) -> Wake:
 
 
 def _ask(node: Node, target: str, message: Message) -> Wake:
-    raise_gate(
-        node,
-        GATE,
-        {"target": target, "message": message.id},
-        body=f"{message.sender} wants to wake {target}:\n\n> {opening(message.body)}",
-        key=tasks.wake_key(message.id),
-    )
+    try:
+        raise_gate(
+            node,
+            GATE,
+            {"target": target, "message": message.id},
+            body=f"{message.sender} wants to wake {target}:\n\n> {opening(message.body)}",
+            key=tasks.wake_key(message.id),
+        )
+    except DmpError as error:
+        if error.code is Code.UNAVAILABLE:  # the store's, which may be there again soon
+            raise
+        _log.warning("no wake gate for message %s: %s", message.id, type(error).__name__)
+        return "failed"
     return "asked"

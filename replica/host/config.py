@@ -86,6 +86,14 @@ class EnvelopeConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class InstancesConfig:
+    """Where A2A clients reach instances, and the URL that is said of it; an empty one stands for the address."""
+
+    listen: str | None = None
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The settings. Commands are lines for the shell; `fault` says why the file counts for nothing.
 
@@ -108,6 +116,7 @@ class Config:
     serve: ServeConfig = field(default_factory=ServeConfig)
     peers: PeersConfig = field(default_factory=PeersConfig)
     machine_envelope: EnvelopeConfig = field(default_factory=EnvelopeConfig)
+    instance_routing: InstancesConfig = field(default_factory=InstancesConfig)
     fault: str | None = None
 
 
@@ -227,6 +236,7 @@ def _config(values: Mapping[str, Value]) -> Config:
             get("machine_envelope.issue"),
             get("machine_envelope.most"),
         ),
+        instance_routing=InstancesConfig(get("instance_routing.listen"), get("instance_routing.url")),
         serve=ServeConfig(
             get("serve.listen"),
             tuple(split(get("serve.names"))),

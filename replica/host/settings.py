@@ -309,6 +309,15 @@ SETTINGS: Final = (
         *("machine_envelope", "most", Form.COUNT, 100_000),
         "spent envelopes that are kept until they expired; more are refused",
     ),
+    Setting(
+        *("instance_routing", "listen", Form.ADDRESS_OR_OFF, None),
+        "where A2A clients write to those of your agents that you exposed as instances",
+        example="127.0.0.1:7444",
+    ),
+    Setting(
+        *("instance_routing", "url", Form.TEXT, ""),
+        "the URL that its card names, of a proxy in front; without, the address it listens at",
+    ),
 )
 """Every key, in the order of the file."""
 
