@@ -7,7 +7,7 @@ that key. What a log from an open place needs before it can be judged so is in `
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from crypto.clock import Reading
 from crypto.ed25519 import SIGNATURE_BYTES, verify
@@ -61,7 +61,22 @@ class LogResult:
     key: KeyBody | None
 
 
-def link_flaw(read: Unverified, head: Head | Unverified | None) -> str | None:
+class Link(Protocol):
+    """What places an entry in its chain."""
+
+    @property
+    def seq(self) -> int: ...
+    @property
+    def prev(self) -> str: ...
+    @property
+    def hlc(self) -> Reading: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def pruned(self) -> bool: ...
+
+
+def link_flaw(read: Link, head: Head | Unverified | None) -> str | None:
     """Return why an entry does not follow `head`, or None: checks 10 to 14 of federation wire 2.1.
 
     The head may be given as the entry it is.

@@ -16,7 +16,7 @@ from crypto.chain import Head
 from transports.relay import frames
 from transports.relay.frames import Carried, RequestId, Why
 from transports.relay.server.limits import Bucket, Windows
-from transports.relay.server.publication import Examined, PublicationError, examining
+from transports.relay.server.publication import NOT_AHEAD, Examined, PublicationError, Sound, examining
 from transports.relay.server.session import Session, State
 from transports.relay.server.settings import MINUTE_MS, Settings
 from transports.relay.server.store import Append, Change, Read, Store, StoredTeam
@@ -79,6 +79,8 @@ class Publication:
     size: int
     ops: Sequence[Carried]
     known: Mapping[int, str] = field(default_factory=dict)
+    ahead: dict[int, Sound] = field(default_factory=dict)
+    """What was found out about its ops ahead, the first being 0."""
     found: Examined | None = None
     error: PublicationError | None = None
 
@@ -109,6 +111,16 @@ class Batch:
         self.publications.append(publication)
         self.ops += len(publication.ops)
 
+    def fresh(self) -> Iterator[tuple[Publication, int]]:
+        """Give the publications and the numbers of their ops that may be looked at ahead: what is new in its lane."""
+        for each in self.publications:
+            lane = each.session.team.lanes.get(each.session.replica)
+            if lane is None or lane.head is None:
+                continue
+            for number, op in enumerate(each.ops):
+                if _seq(op) > lane.head.seq and _type(op) not in NOT_AHEAD:
+                    yield each, number
+
     def examining(self) -> Iterator[None]:
         """Verify the publications, each on top of those of its lane before it, and pause before each op."""
         heads: dict[tuple[str, str], Head | None] = {}
@@ -120,7 +132,9 @@ class Batch:
             head = heads.get(place, None if lane is None else lane.head)
             known = {**each.known, **hashes.get(place, {})}
             try:
-                each.found = yield from examining(session.replica, head, session.key, each.ops, known)
+                each.found = yield from examining(
+                    session.replica, head, session.key, each.ops, known, each.ahead
+                )
             except PublicationError as error:
                 each.error = error
             else:
@@ -492,6 +506,11 @@ class Relay:
 
 def _replace(session: Session) -> None:
     session.end(Why.REPLACED, "another connection of this replica took the place of this one")
+
+
+def _type(op: Carried) -> object:
+    value = None if op.parsed is None else op.parsed.value
+    return value.get("type") if isinstance(value, dict) else None
 
 
 def _seq(op: Carried) -> int:

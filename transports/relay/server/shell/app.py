@@ -20,6 +20,7 @@ from transports.relay.server.session import Session, State
 from transports.relay.server.shell.doors import UNPROVEN_BYTES, Doors, TurnedAwayError, source_of
 from transports.relay.server.shell.folds import SMALL_OPS, Folds
 from transports.relay.server.shell.held import Gate, Held
+from transports.relay.server.shell.helper import Helper, processors
 from transports.relay.server.shell.metrics import Metrics
 from transports.relay.server.shell.pipeline import Pipeline
 from transports.relay.server.shell.speaker import Speaker
@@ -65,7 +66,7 @@ class Shell:
         max_connections: int = 5_000,
     ) -> None:
         self.relay = relay
-        self.pipeline = Pipeline(relay, metrics)
+        self.pipeline = Pipeline(relay, metrics, Helper() if processors() > 1 else None)
         self._registrar = registrar
         self._metrics = metrics
         self._trust_proxy = trust_proxy

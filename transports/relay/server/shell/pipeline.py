@@ -3,8 +3,9 @@
 One batch is verified while the one before it is written. A lane has publications in one of them at most, so
 that each is verified on top of what is on the disk.
 
-Verifying stays in the thread of the sockets, which it leaves to them every few milliseconds: a thread of its own
-would wait anew for the interpreter after each signature, and that costs as much as the signature.
+Verifying a few ops stays in the thread of the sockets, which it leaves to them every few milliseconds: a thread of its
+own would wait anew for the interpreter after each signature, and that costs as much as the signature. Of many ops a
+process of its own finds out what can be told of each by itself (`helper`).
 """
 
 import asyncio
@@ -15,6 +16,7 @@ from typing import Final
 import structlog
 
 from transports.relay.server.relay import Batch, Relay
+from transports.relay.server.shell.helper import Helper
 from transports.relay.server.shell.metrics import Metrics
 
 SLICE_SECONDS: Final = 0.003
@@ -29,8 +31,10 @@ _log = structlog.get_logger()
 class Pipeline:
     """Takes what waits in a relay through verification and to the disk."""
 
-    def __init__(self, relay: Relay, metrics: Metrics) -> None:
+    def __init__(self, relay: Relay, metrics: Metrics, helper: Helper | None = None) -> None:
+        """`helper`, where there is one, ends with the pipeline."""
         self._relay = relay
+        self._helper = helper
         self._metrics = metrics
         self._work = asyncio.Event()
         self._examined: asyncio.Queue[Batch] = asyncio.Queue(1)
@@ -53,8 +57,10 @@ class Pipeline:
         await self._idle.wait()
 
     def close(self) -> None:
-        """End the thread, once it has done what it was given."""
+        """End the thread, once it has done what it was given, and the helper."""
         self._writer.shutdown()
+        if self._helper is not None:
+            self._helper.close()
 
     def _wake(self) -> None:
         self._idle.clear()
@@ -66,6 +72,8 @@ class Pipeline:
             self._work.clear()
             while (batch := self._relay.take()) is not None:
                 self._under_way += 1
+                if self._helper is not None:
+                    await self._helper.look_ahead(batch)
                 until = perf_counter() + SLICE_SECONDS
                 for _ in batch.examining():
                     if perf_counter() >= until:
