@@ -20,6 +20,7 @@ from replica.cli.context import Cli, command, pass_cli
 from replica.cli.failures import REFUSED, Failure
 from replica.cli.text import counted
 from replica.exporting import exported, extent
+from replica.home.working import working_folder
 from replica.importing import Imported, Refused, import_file
 from replica.passes import LOCK_SECONDS
 
@@ -56,24 +57,26 @@ def export_log(cli: Cli, file: Path) -> None:
 
 @contextmanager
 def _writing(file: Path) -> Iterator[BinaryIO]:
-    """Standard output, or a file that is there whole once the block is done, and not at all before."""
+    """Standard output, a pipe or a device; or a file that is there whole once the block is done, and not before."""
     if file == _STDIO:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    part = file.with_name(f"{file.name}.part")
+    place = file.resolve()  # a link is written through, and stays
     try:
-        with part.open("wb") as out:
-            yield out
-            out.flush()
-            os.fsync(out.fileno())
-        part.replace(file)
+        if place.exists() and not place.is_file():
+            with place.open("wb") as out:
+                yield out
+            return
+        with working_folder(place.parent, ".dmp-export-") as folder:
+            part = folder / "whole"
+            with part.open("xb") as out:
+                yield out
+                out.flush()
+                os.fsync(out.fileno())
+            part.replace(place)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise Failure("refused", f"cannot write {file}: {error.strerror}") from error
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
 
 
 @command("import")

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -228,3 +229,29 @@ def test_the_commands_carry_a_log_by_file_and_by_pipe(
     assert bob.bodies() == ["hello"]
     dmp(capsys, bob, "import", str(tmp_path / "none"), code=2)
     dmp(capsys, w.machine("alone"), "import", str(file), code=1)
+
+
+def test_an_export_follows_a_link_fills_a_pipe_and_trusts_no_file_that_lay_there(
+    w: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (ada,) = w.team("ada")
+    export = ("export", "--dir", str(ada.directory.root))
+    (others := tmp_path / "others").write_bytes(b"of somebody else")
+    (tmp_path / "log.jsonl.part").symlink_to(others)
+    (tmp_path / "log.jsonl").symlink_to(tmp_path / "real")
+    assert main.run([*export, str(tmp_path / "log.jsonl")]) == 0
+    assert (tmp_path / "log.jsonl").is_symlink()
+    whole = (tmp_path / "real").read_bytes()
+    assert whole.count(b"\n") == len(log_of(ada))
+    assert others.read_bytes() == b"of somebody else"
+    os.mkfifo(pipe := tmp_path / "pipe")
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert main.run([*export, str(pipe)]) == 0
+        assert os.read(reading, len(whole) + 1) == whole
+    finally:
+        os.close(reading)
+    assert pipe.is_fifo()
+    assert sorted(each.name for each in tmp_path.iterdir() if each.name.startswith(".dmp")) == []
+    assert main.run([*export, str(tmp_path / "none" / "log")]) == 1
+    assert "cannot write" in capsys.readouterr().err
