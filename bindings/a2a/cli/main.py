@@ -10,6 +10,7 @@ from replica.cli.context import Group, shared_options
 
 _GROUPS: Final[Mapping[str, tuple[str, str]]] = {
     "peer": ("bindings.a2a.cli.peer:peer", "A2A agents that you send to."),
+    "instance": ("bindings.a2a.cli.instance:instance", "Agents of yours that A2A clients write to."),
 }
 """Where each group is, and what its help says first."""
 
