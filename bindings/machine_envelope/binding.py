@@ -16,10 +16,18 @@ class MachineEnvelopeBinding:
 
     @asynccontextmanager
     async def running(
-        self, _root: Path, _changes: "Changes", _config: Config, /
+        self, root: Path, _changes: "Changes", config: Config, /
     ) -> AsyncIterator[Mapping[str, str]]:
-        """Run the listener where it is configured."""
-        yield {}
+        """Run the listener where it is configured. Raises DmpError for settings that cannot be used."""
+        settings = config.machine_envelope
+        if settings.listen is None:
+            yield {}
+            return
+        from bindings.machine_envelope import callers, server, settled
+
+        receiving = settled.receiver(root, settings)
+        async with server.running(root, settings.listen, receiving, callers.find, settings.url) as url:
+            yield {"envelopes": url}
 
 
 BINDING: Final = MachineEnvelopeBinding()
