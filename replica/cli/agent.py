@@ -41,7 +41,7 @@ def register(cli: Cli, named: str, client: str) -> None:
 def approve(cli: Cli, named: str) -> None:
     """Let an agent send and receive: the answer to its registration's gate."""
     with cli.acting() as node:
-        now = registering.approve(node, sender(node, None), agents.own_address(named, node.handle))
+        now = registering.approve(node, sender(node, None), agents.own_registration(named, node.handle))
     _tell(cli, now, f"{now.address} is {now.status}.")
 
 
@@ -51,7 +51,7 @@ def approve(cli: Cli, named: str) -> None:
 def revoke(cli: Cli, named: str) -> None:
     """Let an agent send no more. It may be registered again."""
     with cli.acting() as node:
-        now = registering.revoke(node, sender(node, None), agents.own_address(named, node.handle))
+        now = registering.revoke(node, sender(node, None), agents.own_registration(named, node.handle))
     _tell(cli, now, f"{now.address} is {now.status}.")
 
 

@@ -81,13 +81,19 @@ def own_address(text: str, handle: str) -> str:
     Raises DmpError: `invalid` on `agent` for what is none or is reserved; `forbidden` there for another
     person's.
     """
+    address = own_registration(text, handle)
+    if address == SYSTEM_ADDRESS or never_federates(address):
+        raise invalid("agent", f"the name {address.rpartition('/')[2]} is reserved; choose another")
+    return address
+
+
+def own_registration(text: str, handle: str) -> str:
+    """As `own_address`, also of a name that is reserved: whatever registered it, its person decides on it."""
     parsed = _parse(text, handle)
     if parsed.kind != "agent" or parsed.operator is None:
         raise invalid("agent", f"an agent's address is agent:{handle}/NAME")
     if parsed.operator != handle:
         raise forbidden("agent", f"you are {handle}; your agents are agent:{handle}/NAME")
-    if parsed.text == SYSTEM_ADDRESS or never_federates(parsed.text):
-        raise invalid("agent", f"the name {parsed.handle} is reserved; choose another")
     return parsed.text
 
 
