@@ -63,7 +63,7 @@ def run_command(monkeypatch: pytest.MonkeyPatch, said: bytes, *arguments: str) -
 
 def test_hello_declares_its_classes_both_profiles_and_every_gate_type() -> None:
     (hello,) = talk(HELLO)
-    assert hello["classes"] == ["envelope", "host-core", "federation"]
+    assert hello["classes"] == ["envelope", "host-core", "a2a-binding", "federation"]
     assert hello["profiles"] == ["core", "dispatch"]
     assert sorted(hello["capabilities"]) == ["implicit-members", "muted-senders"]
     assert hello["systemAddress"] == "agent:dispatch"
@@ -222,9 +222,10 @@ def test_text_of_any_kind_crosses_in_one_line_of_ascii() -> None:
 @pytest.mark.parametrize(
     "wanted",
     [
-        {**vector(), "class": "a2a-binding"},
+        {**vector(), "class": "astronomy"},
         {**vector(), "given": {"moons": 2}},
-        vector({"op": "a2a.validate", "extension": "envelope", "raw": {}}),
+        vector({"op": "a2a.peer", "alias": "acme"}),
+        vector({"op": "a2a.project", "facts": {"moons": 2}}),
         vector({"op": "world", "change": {"eclipse": True}}),
         vector(send("human:bob"), clock="0001-01-01T00:00:00.000Z"),
         vector({"op": "world", "change": {"advanceMs": 10**15}}, send("human:bob")),

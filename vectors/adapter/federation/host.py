@@ -34,6 +34,10 @@ class WatchedHost(PersonHost):
 
     # What its owner says, and the hooks
 
+    def admit_external(self, recipient: str, message: Message, *, direct: bool) -> bool:  # noqa: ARG002 - every one
+        self.calls.append({"hook": "admitExternal", "recipient": recipient, "message": message.id})
+        return True
+
     def rule_wake(self, target: str, message: Message) -> WakeRuling:
         self.calls.append({"hook": "decide", "target": target, "message": message.id})
         return self._rulings.get(target, "deny")
