@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import fcntl
+import gc
 import os
 import secrets
 import signal
@@ -30,6 +31,13 @@ from transports.relay.server.sqlite import SqliteStore
 DATABASE: Final = "relay.db"
 SWITCH_SECONDS: Final = 0.001
 """How long one thread goes on while another waits: the one that writes waits anew after each statement."""
+
+GARBAGE: Final = (10_000, 10, 10)
+"""How many objects there are more, and so on, before Python looks for cycles (`gc.set_threshold`).
+
+With a thousand connections a whole look takes a tenth of a second, in which nothing else happens; and an op leaves no
+cycle behind. So it looks a tenth as often as it would by itself.
+"""
 
 TICK_SECONDS: Final = 0.5
 EXPIRE_SECONDS: Final = 3600.0
@@ -118,6 +126,7 @@ def serve(settings: Settings, place: Place, ready: Callable[[str, str], None]) -
     `ready` is told where it listens and what clients dial. Raises ServeError, OSError.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
+    gc.set_threshold(*GARBAGE)
     with locked(place.directory):
         store = SqliteStore(place.directory / DATABASE)
         try:
