@@ -250,9 +250,12 @@ def _query(asked: web.Request) -> dict[str, JsonValue]:
 
 def _parsed(body: bytes) -> JsonValue:
     try:
-        return parse(decode(body)).value
+        found = parse(decode(body))
     except JsonError as error:
         raise Refused(Reason.INVALID_REQUEST, f"the request is no JSON: {error}") from None
+    if found.duplicates:  # of which other readers may keep another value
+        raise Refused(Reason.INVALID_REQUEST, "an object of the request has a member twice")
+    return found.value
 
 
 def _answer(status: int, value: JsonValue, headers: dict[str, str] | None = None) -> web.Response:

@@ -1,4 +1,4 @@
-"""An instance behind someone else's gateway, as a peer of this host: an alias for its card, its id and how it is reached.
+"""An instance behind someone else's gateway, as a peer of this host: an alias for a card, an id and a delivery mode.
 
 The owner names the instance with `dmp a2a peer add ALIAS CARD-URL --set recipientInstanceId=ID`; each message to the
 alias then carries the extension, the same one with each try.

@@ -45,8 +45,7 @@ class Machine:
             return instances.expose(db, self.node.random, self.node.me, address, **options)
 
     def inbox(self, address: str = SCRIBE) -> list[Message]:
-        found = (self.node.engine.message(each.message) for each in self.node.engine.mailbox([address]))
-        return [each for each in found if each is not None]
+        return [message for _, message in self.node.engine.inbox(address)]
 
     def answer(self, message: Message, body: str, **given: Any) -> Message:
         return self.node.engine.reply(Sender(SCRIBE), message.id, ReplyInput(body, **given)).message
