@@ -11,7 +11,7 @@ import pickle
 import socket
 import subprocess
 import sys
-from itertools import islice
+from collections.abc import Iterator
 from typing import Final
 
 import structlog
@@ -24,7 +24,8 @@ APART_OPS: Final = 8
 """A batch of fewer ops is verified sooner than the helper would answer."""
 
 QUESTION_OPS: Final = 64
-"""Of how many ops the helper is asked at once."""
+QUESTION_CHARACTERS: Final = 1024**2
+"""Of how many ops the helper is asked at once, and of how much text before no more is added."""
 
 START_SECONDS: Final = 20.0
 ANSWER_SECONDS: Final = 5.0
@@ -68,9 +69,8 @@ class Helper:
         if self._streams is None:
             self._start()
             return
-        fresh = batch.fresh()
         try:
-            while some := list(islice(fresh, QUESTION_OPS)):
+            for some in _portions(batch):
                 async with asyncio.timeout(ANSWER_SECONDS):
                     await self._ask(some, *self._streams)
         except (OSError, EOFError, TimeoutError) as error:
@@ -139,3 +139,17 @@ class Helper:
         if self._starting is not None:
             self._starting.cancel()
         self._end()
+
+
+def _portions(batch: Batch) -> Iterator[list[tuple[Publication, int]]]:
+    """Divide what may be looked at ahead, so that neither side holds much at once."""
+    some: list[tuple[Publication, int]] = []
+    size = 0
+    for each, number in batch.fresh():
+        some.append((each, number))
+        size += len(each.ops[number].text)
+        if len(some) >= QUESTION_OPS or size >= QUESTION_CHARACTERS:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
