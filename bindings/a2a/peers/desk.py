@@ -226,12 +226,11 @@ def told(node: Node, task: PeerTask, event: Event) -> bool:
     return False
 
 
-def look_again(node: Node, task: PeerTask) -> None:
-    """Have a task asked for now, or soon where it was just asked for: its stream has ended."""
+def look_now(node: Node, task: PeerTask) -> None:
+    """Have a task asked for at once: its stream tells of its end."""
     current = records.task(node.store.db, task.alias, task.task)
-    if current is not None and current.is_open:
-        soon = node.wall() + (0 if current.failures == 0 else schedule.retry(current.failures))
-        _keep(node, replace(current, next_at=min(current.next_at, soon)))
+    if current is not None and current.is_open and current.failures == 0:
+        _keep(node, replace(current, next_at=node.wall()))
 
 
 def not_followed(node: Node, one: Following, error: PeerError) -> PeerTask:

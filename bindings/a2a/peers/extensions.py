@@ -48,6 +48,14 @@ class PeerExtension(Protocol):
         """
 
 
+@runtime_checkable
+class HearingExtension(PeerExtension, Protocol):
+    """One that looks at what a peer's answer says of it, before its result counts."""
+
+    def hear(self, headers: Mapping[str, str], /) -> None:
+        """Look at the headers of an answer, which are by lower-case names. Raises `bindings.a2a.peers.wire.PeerError`."""
+
+
 @cache
 def extensions() -> Mapping[str, PeerExtension]:
     """Those that are installed and can be loaded, by URI."""

@@ -7,7 +7,7 @@ of it; whatever ends it in between, the next job begins with what is written dow
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +19,7 @@ from aiohttp.abc import AbstractResolver
 from bindings.a2a.peers import adding, desk, extensions
 from bindings.a2a.peers.desk import Due, Following, Relayed
 from bindings.a2a.peers.events import read_status
+from bindings.a2a.peers.extensions import HearingExtension
 from bindings.a2a.peers.records import PeerTask
 from bindings.a2a.peers.wire import Call, Line, PeerError
 from core.errors import DmpError
@@ -33,6 +34,9 @@ IDLE_SECONDS: Final = 30.0
 
 MOST_STREAMS: Final = 50
 """Tasks that are streamed at once; others are asked for again and again."""
+
+STREAM_AGAIN_SECONDS: Final = 30.0
+"""How long after a stream of a task began the next one may: a peer that ends each at once is only asked meanwhile."""
 
 FAILED_SECONDS: Final = 5.0
 """How long it waits after it failed itself."""
@@ -54,6 +58,7 @@ class Relay:
     resolver: AbstractResolver | None = None
     _jobs: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _streams: dict[tuple[str, str], asyncio.Task[None]] = field(default_factory=dict)
+    _streamed: dict[tuple[str, str], float] = field(default_factory=dict)  # when the last stream began
     _ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def turn(self) -> int | None:
@@ -133,9 +138,16 @@ class Relay:
     async def _send(self, line: Line, one: Relayed) -> Call:
         headers = line.headers()
         request: Call = one.request
-        for extension, params in extensions.of(one.peer):
+        spoken = extensions.of(one.peer)
+        for extension, params in spoken:
             request = await extension.shape(self.root, one.peer, params, request, headers)
-        return await line.send(request, headers)
+
+        def hear(answered: Mapping[str, str]) -> None:
+            for extension, _ in spoken:
+                if isinstance(extension, HearingExtension):
+                    extension.hear(answered)
+
+        return await line.send(request, headers, hear)
 
     # Tasks
 
@@ -153,10 +165,14 @@ class Relay:
 
     def _stream(self, one: Relayed | Following, task: PeerTask, line: Line) -> None:
         """Follow a task by a stream, where the peer offers that."""
-        name = (task.alias, task.task)
-        if not task.is_open or not one.peer.interface.streaming or name in self._streams:
+        name, now = (task.alias, task.task), asyncio.get_running_loop().time()
+        if not task.is_open:
+            self._streamed.pop(name, None)
             return
-        if len(self._streams) < MOST_STREAMS:
+        if not one.peer.interface.streaming or name in self._streams or len(self._streams) >= MOST_STREAMS:
+            return
+        if now - self._streamed.get(name, -STREAM_AGAIN_SECONDS) >= STREAM_AGAIN_SECONDS:
+            self._streamed[name] = now
             self._streams[name] = self._begin(self._listen(task, line), self._streams, name)
 
     async def _listen(self, task: PeerTask, line: Line) -> None:
@@ -167,11 +183,11 @@ class Relay:
                     status = each.get("statusUpdate")
                     event = read_status(status, task.task) if isinstance(status, dict) else None
                     if event is not None and await self.desk(partial(desk.told, task=task, event=event)):
+                        await self.desk(lambda node: desk.look_now(node, task))
                         break
         except PeerError as error:
             if error.failure == "later":
                 _log.debug("the stream of a peer's task ended: %s", error.text)
-        await self.desk(lambda node: desk.look_again(node, task))
 
 
 @asynccontextmanager

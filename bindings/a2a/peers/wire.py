@@ -6,7 +6,7 @@ credential, since this one was refused (`auth`: a 401, or a 403 for a reason of 
 """
 
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -73,12 +73,18 @@ class Line:
             self.interface.header: f"{self.interface.prefix}{self.credential}",
         }
 
-    async def send(self, request: Call, headers: Mapping[str, str]) -> Call:
+    async def send(
+        self,
+        request: Call,
+        headers: Mapping[str, str],
+        hear: Callable[[Mapping[str, str]], None] | None = None,
+    ) -> Call:
         """Send a SendMessageRequest with these headers; return the response, which has `task` or `message`.
 
-        Raises PeerError.
+        `hear` is given the headers of an answer that has a result, by lower-case names, before the result counts.
+        Raises PeerError, and what `hear` raises.
         """
-        return await self._call("SendMessage", "POST", "/message:send", request, headers)
+        return await self._call("SendMessage", "POST", "/message:send", request, headers, hear)
 
     async def task(self, task: str) -> Call:
         """Ask for a task, without its history. Raises PeerError."""
@@ -114,7 +120,13 @@ class Line:
             raise PeerError("later", str(error)) from None
 
     async def _call(
-        self, method: str, verb: str, path: str, params: Call, headers: Mapping[str, str]
+        self,
+        method: str,
+        verb: str,
+        path: str,
+        params: Call,
+        headers: Mapping[str, str],
+        hear: Callable[[Mapping[str, str]], None] | None = None,
     ) -> Call:
         verb, url, body = self._request(method, verb, path, params)
         try:
@@ -132,7 +144,10 @@ class Line:
             raise PeerError("later", str(error)) from None
         if found.status != 200:
             raise _failed(found.status, found.body)
-        return self._result(_object(decode(found.body)))
+        result = self._result(_object(decode(found.body)))
+        if hear is not None:
+            hear(found.headers)
+        return result
 
     def _request(self, method: str, verb: str, path: str, params: Call) -> tuple[str, URL, bytes | None]:
         """What is asked of which URL: JSON-RPC has one for all its methods."""
