@@ -21,6 +21,7 @@ SECTIONS = [
     *(f"5.{number}" for number in range(1, 10)),
     *(f"6.{number}" for number in range(1, 9)),
     *(f"7.{number}" for number in (1, 2, 3)),
+    *(f"8.{number}" for number in range(1, 11)),
     *(f"9.{number}" for number in (1, 2, 3)),
     *(f"10.{number}" for number in (1, 2, 3)),
     *(f"13.{number}" for number in range(1, 16)),
@@ -63,7 +64,8 @@ MAY_BE_UNTESTED = {
     *("3.2", "3.3", "9.1"),  # how principals come by their addresses
     *("10.1", "10.2", "10.3"),  # HTTP, wording and clients
     *("6.2", "6.3", "6.5", "C.8"),  # hooks that fail and work that ends as no world can script it, and races
-    *("5.8", "C.5"),  # external recipients, and what is documented
+    *(f"8.{number}" for number in range(1, 11)),  # A2A's own wire, handoffs and peers, which no world has
+    *("5.8", "C.5"),  # what another binding exports, and what is documented
 }
 
 

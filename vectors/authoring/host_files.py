@@ -1,8 +1,9 @@
-"""Which vectors of the host core go into which file."""
+"""Which vectors of the host core and of its A2A binding go into which file."""
 
 from pathlib import Path
 from typing import Final
 
+from vectors.authoring.a2a_binding import arrivals, envelopes, leaving, requests, states
 from vectors.authoring.envelope import (
     addresses,
     gate_answers,
@@ -54,6 +55,14 @@ from vectors.authoring.layout import write_json
 FOLDER: Final = Path(__file__).parent.parent / "kit"
 
 AREAS: Final[dict[tuple[str, str], list[Json]]] = {
+    ("a2a-binding", "aliases"): leaving.ALIASES,
+    ("a2a-binding", "content"): arrivals.CONTENT,
+    ("a2a-binding", "continuing"): arrivals.CONTINUING,
+    ("a2a-binding", "envelopes"): envelopes.VECTORS,
+    ("a2a-binding", "leaving"): leaving.VECTORS,
+    ("a2a-binding", "opening"): arrivals.OPENING,
+    ("a2a-binding", "states"): states.VECTORS,
+    ("a2a-binding", "work"): requests.VECTORS,
     ("envelope", "addresses"): addresses.VECTORS,
     ("envelope", "examples"): examples.ENVELOPE,
     ("envelope", "gate-answers"): gate_answers.VECTORS,

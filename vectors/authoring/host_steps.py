@@ -1,4 +1,4 @@
-"""Short ways to state the vectors of the classes `envelope` and `host-core` (sections 12.4.1 to 12.4.5)."""
+"""Short ways to state vectors of the classes `envelope`, `host-core` and `a2a-binding` (sections 12.4.1 to 12.4.5)."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -7,7 +7,7 @@ from vectors.authoring.kit import KIT, Expected, Json
 
 SYSTEM: Final = "$system"
 
-_CLASSES: Final = {"env": "envelope", "core": "host-core"}
+_CLASSES: Final = {"env": "envelope", "core": "host-core", "a2a": "a2a-binding"}
 
 
 def vector(
