@@ -53,7 +53,7 @@ class HearingExtension(PeerExtension, Protocol):
     """One that looks at what a peer's answer says of it, before its result counts."""
 
     def hear(self, headers: Mapping[str, str], /) -> None:
-        """Look at the headers of an answer, which are by lower-case names. Raises `bindings.a2a.peers.wire.PeerError`."""
+        """Look at the headers of an answer, by lower-case names. Raises `bindings.a2a.peers.wire.PeerError`."""
 
 
 @cache
