@@ -21,10 +21,13 @@ FROM_NOTHING = ["README.md", "docs/getting-started.md"]
 SERVED = "docs/api.md"
 """A page whose commands speak to a service that runs."""
 
+BESIDE_ITS_ROOM = ("docs/a2a-peers.md",)
+"""Pages whose commands need more than a team; tests beside what they tell of type them."""
+
 IN_A_TEAM = sorted(
     str(path.relative_to(ROOT))
     for path in (ROOT / "docs").glob("*.md")
-    if str(path.relative_to(ROOT)) not in (*FROM_NOTHING, SERVED)
+    if str(path.relative_to(ROOT)) not in (*FROM_NOTHING, SERVED, *BESIDE_ITS_ROOM)
 )
 
 LEARNT = {
