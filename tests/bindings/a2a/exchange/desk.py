@@ -27,6 +27,7 @@ from tests.replica.world import Clock
 ADA = Sender("human:ada", can_decide=True)
 ACME = "agent:ada/a2a.acme"
 OTHER = "agent:ada/a2a.other"
+THIRD = "agent:ada/a2a.third"
 
 NONE: frozenset[str] = frozenset()
 ALL: frozenset[str] = frozenset(EXTENSIONS)
@@ -115,8 +116,12 @@ class Desk:
 
     def _kept(self, found: Any, type_: Any) -> dict[str, Any]:
         ParseDict(found, type_())
-        self.answers.append(found)
+        self.answers.append((self.caller.address, found))
         return dict(found)
+
+    def answers_to(self, client: str) -> Any:
+        """All that a client was answered."""
+        return [found for address, found in self.answers if address == client]
 
     # What happens behind it
 
@@ -191,7 +196,7 @@ class Desk:
 
 
 def make() -> Desk:
-    """A host in memory that two clients are approved at, and the desk with the first of them."""
+    """A host in memory that three clients are approved at, and the desk with the first of them."""
     clock = Clock()
     random = Random(7).randbytes
     identity = make_identity("ada", "laptop", wall=clock, random=random)
@@ -199,7 +204,7 @@ def make() -> Desk:
     with store.transaction(CommitPoint.CREATED) as db:
         belong_to(db, identity, "ada", "laptop")
     node = Node(identity, store, place_in_memory(), clock, random)
-    register(node, ACME, OTHER)
+    register(node, ACME, OTHER, THIRD)
     return Desk(node, clock=clock)
 
 
