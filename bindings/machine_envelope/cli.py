@@ -29,9 +29,12 @@ def envelope() -> None:
     """Signed envelopes for A2A messages: issue them, check them, keep the key."""
 
 
-@envelope.group("key")
+@group("key")
 def key() -> None:
     """The key of this host that envelopes are issued with, and that names it."""
+
+
+envelope.add_command(key)
 
 
 @key.command("make", example="dmp envelope key make")
