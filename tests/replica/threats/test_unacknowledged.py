@@ -64,6 +64,7 @@ def test_t2_a_machine_that_is_silent_is_not_told_of_however_long(w: World) -> No
         later(24 * 30, ada)
         ada.send("human:bob", "and?")
         ada.sync()
+        assert told(ada) == {}
     later(24 * 90, bob)
     bob.sync()
     ada.sync()
