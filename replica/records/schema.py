@@ -699,6 +699,16 @@ CREATE TABLE machine_envelopes (
 CREATE INDEX machine_envelopes_until ON machine_envelopes (until);
 """
 
+_A2A_CLIENTS = """
+-- Of the binding bindings/a2a: A2A clients, each an agent in the register of those as well (sections 8.1, 8.4).
+CREATE TABLE a2a_clients (
+    address    TEXT PRIMARY KEY,
+    hash       TEXT NOT NULL UNIQUE,  -- of its bearer token
+    recipients TEXT NOT NULL,         -- whom it may address, a JSON list
+    made_at    TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     core.MAILBOXES,
     _FIRST,
@@ -725,4 +735,5 @@ MIGRATIONS: tuple[str, ...] = (
     _INSTANCE_ROUTING,
     _A2A_SKIPPED,
     _MACHINE_ENVELOPES,
+    _A2A_CLIENTS,
 )
