@@ -7,7 +7,7 @@ from bindings.a2a import presenting, records
 from bindings.a2a.extensions import WORK
 from bindings.a2a.presenting import JsonObject, View
 from core.address import DISPATCH, parse_address
-from core.errors import invalid
+from core.errors import invalid, not_found
 from core.message import ABSENT, Absent, Message
 from core.text import is_one_line, utf8_len
 from crypto.canonical import JsonValue, canonical_size
@@ -78,6 +78,10 @@ def keep_result(node: Node, work_item: str, value: JsonValue) -> None:
     """
     db = node.store.db
     item = items.need(db, parse_address(work_item, "task", DISPATCH).text)
+    if not records.is_handed_off(db, item.address):
+        raise not_found(
+            "task", f"no client handed off {item.address}; `dmp a2a task list` shows what clients did"
+        )
     checked = _checked(value)
     records.put_result(db, item.address, str(checked["kind"]), checked, node.now())
 

@@ -109,6 +109,12 @@ def drafts_of(db: Connection, client: str) -> list[str]:
     return [row[0] for row in db.execute("SELECT work_item FROM a2a_handoffs WHERE client = ?", (client,))]
 
 
+def is_handed_off(db: Connection, work_item: str) -> bool:
+    """Whether a work item is one that a client handed off."""
+    row = db.execute("SELECT 1 FROM a2a_handoffs WHERE work_item = ?", (work_item,)).fetchone()
+    return row is not None
+
+
 # Ends
 
 

@@ -10,6 +10,7 @@ from replica.cli.context import Group, shared_options
 
 _GROUPS: Final[Mapping[str, tuple[str, str]]] = {
     "client": ("bindings.a2a.cli.client:client", "A2A agents that may ask you."),
+    "task": ("bindings.a2a.cli.task:task", "What clients ask of you and hand off."),
     "peer": ("bindings.a2a.cli.peer:peer", "A2A agents that you send to."),
     "instance": ("bindings.a2a.cli.instance:instance", "Agents of yours that A2A clients write to."),
 }
