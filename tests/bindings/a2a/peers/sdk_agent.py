@@ -1,7 +1,7 @@
-"""`python -m tests.bindings.a2a.peers.sdk_agent BINDING FILE`: an A2A agent made with the official SDK, as a process.
+"""`python -m tests.bindings.a2a.peers.sdk_agent FILE`: an A2A agent made with the official SDK, as a process.
 
-It prints its port and serves until it is killed. What it does is what it is told: the first word of a message says.
-A stream ends once the file is there.
+It prints its port, and serves both bindings until it is killed. What it does is what it is told:
+the first word of a message says. A stream ends once the file is there.
 """
 
 import asyncio
@@ -70,7 +70,7 @@ class Told(AgentExecutor):
             await updater.requires_input(said("Which color?", **{ENVELOPE: {"choices": ["red", "blue"]}}))
         elif text.startswith("Stream"):
             await updater.start_work(said("Reading."))
-            while not Path(sys.argv[2]).exists():
+            while not Path(sys.argv[1]).exists():
                 await asyncio.sleep(0.05)
             await self._done(updater, "Read.")
         else:
@@ -92,7 +92,9 @@ def card(port: int, binding: str) -> AgentCard:
         version="1",
         supported_interfaces=[
             AgentInterface(
-                url=f"http://localhost:{port}/a2a", protocol_binding=binding, protocol_version="1.0"
+                url=f"http://localhost:{port}/{'rpc' if binding == 'JSONRPC' else 'a2a'}",
+                protocol_binding=binding,
+                protocol_version="1.0",
             )
         ],
         capabilities=AgentCapabilities(
@@ -109,22 +111,23 @@ def card(port: int, binding: str) -> AgentCard:
 
 
 def main() -> None:
-    binding = sys.argv[1]
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         port = listening.getsockname()[1]
-        made = card(port, binding)
-        handler = DefaultRequestHandler(Told(), InMemoryTaskStore(), made)
-        routes: list[BaseRoute] = [*create_agent_card_routes(made)]
-        if binding == "JSONRPC":
-            routes += create_jsonrpc_routes(handler, "/a2a")
-        else:
-            routes += create_rest_routes(handler, path_prefix="/a2a")
+        routes: list[BaseRoute] = []
+        for binding in ("HTTP+JSON", "JSONRPC"):
+            made = card(port, binding)
+            handler = DefaultRequestHandler(Told(), InMemoryTaskStore(), made)
+            routes += create_agent_card_routes(made, card_url=f"/{binding}.json")
+            if binding == "JSONRPC":
+                routes += create_jsonrpc_routes(handler, "/rpc")
+            else:
+                routes += create_rest_routes(handler, path_prefix="/a2a")
         app = Starlette(routes=routes)
 
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
             known = scope["type"] != "http" or Headers(scope=scope).get("Authorization") == f"Bearer {SECRET}"
-            if known or not scope["path"].startswith("/a2a"):
+            if known or not scope["path"].startswith(("/a2a", "/rpc")):
                 await app(scope, receive, send)
             else:
                 await JSONResponse({"error": {"code": 401, "message": "who are you?"}}, 401)(

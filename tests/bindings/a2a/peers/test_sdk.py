@@ -21,10 +21,13 @@ ROOT = Path(__file__).parents[4]
 
 
 @contextmanager
-def agent(binding: str, release: Path) -> Iterator[str]:
-    """An SDK agent in a process; the value is its card's URL. Its streams end once there is a file `release`."""
+def agent(release: Path) -> Iterator[str]:
+    """An SDK agent in a process; the value is where its cards are, by their bindings.
+
+    Its streams end once there is a file `release`.
+    """
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.bindings.a2a.peers.sdk_agent", binding, str(release)],
+        [sys.executable, "-m", "tests.bindings.a2a.peers.sdk_agent", str(release)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,
@@ -32,7 +35,7 @@ def agent(binding: str, release: Path) -> Iterator[str]:
     )
     assert process.stdout is not None
     try:
-        yield f"http://localhost:{int(process.stdout.readline())}/.well-known/agent-card.json"
+        yield f"http://localhost:{int(process.stdout.readline())}"
     finally:
         process.kill()
         process.wait()
@@ -64,51 +67,61 @@ def waited(look: Callable[[], list[dict[str, Any]]]) -> dict[str, Any]:
     return found[-1]
 
 
-@pytest.mark.parametrize("binding", ["HTTP+JSON", "JSONRPC"])
+BINDINGS = {"rest": "HTTP+JSON", "rpc": "JSONRPC"}
+
+
 def test_an_agent_of_the_official_sdk_answers_asks_back_streams_and_fails(
-    ada: Person, binding: str, tmp_path: Path
+    ada: Person, tmp_path: Path
 ) -> None:
-    with agent(binding, tmp_path / "release") as card:
-        added = ada.dmp("a2a", "peer", "add", "told", card)
-        assert "To do: dmp a2a peer credential told" in added
-        ada.dmp("a2a", "peer", "credential", "told", stdin="wrong-one\n")
+    with agent(tmp_path / "release") as where:
+        for alias, binding in BINDINGS.items():
+            added = ada.dmp("a2a", "peer", "add", alias, f"{where}/{binding}.json")
+            assert f"To do: dmp a2a peer credential {alias}" in added
+            ada.dmp("a2a", "peer", "credential", alias, stdin="wrong-one\n")
         with ada.running("serve", "--listen", "127.0.0.1:0", "--json", "--log-level", "debug") as service:
             service.told('"url"')
-
-            def ask(text: str) -> str:
-                sent = ada.json("send", "a2a:told", text, "--kind", "question", "--blocking")
-                return str(sent["message"]["id"])
-
-            def answer_to(question: str) -> dict[str, Any]:
-                return waited(lambda: messages(ada, "reply_to = ? AND kind = 'answer'", question))
-
-            refused = answer_to(ask("Say hello"))
-            assert "who are you?" in refused["body"]
-            assert ada.json("a2a", "peer", "list")["peers"][0]["state"] == "failed"
-            ada.dmp("a2a", "peer", "credential", "told", stdin=f"{SECRET}\n")
-
-            said, done, failed, streamed, chosen = map(
-                ask, ("Say hello", "Do it", "Fail now", "Stream it", "Choose one")
-            )
-            assert (answer_to(said)["body"], answer_to(said)["sender"]) == ("hello", "a2a:told")
-            assert answer_to(done)["body"] == "Done: Do it"
-            closed = answer_to(failed)
-            assert (closed["sender"], closed["body"]) == (
-                "agent:dispatch",
-                "Closed: the peer failed: “The disk is full.”",
-            )
-            waited(lambda: messages(ada, "reply_to = ? AND kind = 'notice' AND body = 'Reading.'", streamed))
-            (tmp_path / "release").touch()
-            assert answer_to(streamed)["body"] == "Read."
-            question = waited(lambda: messages(ada, "reply_to = ? AND kind = 'question'", chosen))
-            assert json.loads(question["choices"]) == ["red", "blue"]
-            ada.dmp("reply", question["id"], "The warm one.", "--choice", "red")
-            assert answer_to(chosen)["body"] == "Done: The warm one."
+            for alias in BINDINGS:
+                converse(ada, alias, tmp_path / "release")
             ended = service.end(signal.SIGTERM)
-        assert ended.code == 0
-        logs = ended.err + ended.out
-        for secret in (SECRET, "wrong-one", "Do it", "Say hello", "The warm one."):
-            assert secret not in logs
-        assert SECRET not in (ada.root / "state.db").read_bytes().decode(errors="replace")
-        kept = ada.root / "a2a-peers" / "told"
-        assert kept.stat().st_mode & 0o777 == 0o600
+    assert ended.code == 0
+    logs = ended.err + ended.out
+    for secret in (SECRET, "wrong-one", "Do it", "Say hello", "The warm one."):
+        assert secret not in logs
+    assert SECRET not in (ada.root / "state.db").read_bytes().decode(errors="replace")
+    assert (ada.root / "a2a-peers" / "rpc").stat().st_mode & 0o777 == 0o600
+
+
+def converse(ada: Person, alias: str, release: Path) -> None:
+    """Ask a peer each thing that it knows to do."""
+
+    def ask(text: str) -> str:
+        sent = ada.json("send", f"a2a:{alias}", text, "--kind", "question", "--blocking")
+        return str(sent["message"]["id"])
+
+    def answer_to(question: str) -> dict[str, Any]:
+        return waited(lambda: messages(ada, "reply_to = ? AND kind = 'answer'", question))
+
+    refused = answer_to(ask("Say hello"))
+    assert "who are you?" in refused["body"]
+    states = {each["alias"]: each["state"] for each in ada.json("a2a", "peer", "list")["peers"]}
+    assert states[alias] == "failed"
+    ada.dmp("a2a", "peer", "credential", alias, stdin=f"{SECRET}\n")
+
+    said, done, failed, streamed, chosen = map(
+        ask, ("Say hello", "Do it", "Fail now", "Stream it", "Choose one")
+    )
+    assert (answer_to(said)["body"], answer_to(said)["sender"]) == ("hello", f"a2a:{alias}")
+    assert answer_to(done)["body"] == "Done: Do it"
+    closed = answer_to(failed)
+    assert (closed["sender"], closed["body"]) == (
+        "agent:dispatch",
+        "Closed: the peer failed: “The disk is full.”",
+    )
+    waited(lambda: messages(ada, "reply_to = ? AND kind = 'notice' AND body = 'Reading.'", streamed))
+    release.touch()
+    assert answer_to(streamed)["body"] == "Read."
+    release.unlink()
+    question = waited(lambda: messages(ada, "reply_to = ? AND kind = 'question'", chosen))
+    assert json.loads(question["choices"]) == ["red", "blue"]
+    ada.dmp("reply", question["id"], "The warm one.", "--choice", "red")
+    assert answer_to(chosen)["body"] == "Done: The warm one."
