@@ -77,6 +77,12 @@ WITHOUT: Final[Mapping[str, str]] = {
 WHOLE: Final = ("core", "crypto", "replica")
 """The packages of which every other file has a fault."""
 
+PURE: Final = tuple(
+    f"bindings/a2a/{name}.py"
+    for name in ("envelope", "external", "fields", "inbound", "metadata", "parts", "projection", "work")
+)
+"""The files of bindings that are rules alone, and so have faults."""
+
 ROOMS: Final = (
     "transports",
     "transports/git",
@@ -147,6 +153,11 @@ def test_every_file_with_a_rule_has_a_fault(package: str) -> None:
     without = {file for file in files if any(_is_in(file, name) for name in named)}
     assert having == (files - without) | (having & without)
     assert [name for name in named if not any(_is_in(file, name) for file in files)] == []
+
+
+@pytest.mark.parametrize("file", PURE)
+def test_every_file_of_rules_of_the_a2a_binding_has_faults(file: str) -> None:
+    assert any(fault.file == file for fault in FAULTS)
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -17,7 +17,8 @@ from vectors.adapter.seed import seed
 from vectors.adapter.steps import Steps
 
 FEDERATION: Final = "federation"
-CLASSES: Final = ("envelope", "host-core", "a2a-binding", FEDERATION)
+A2A_BINDING: Final = "a2a-binding"
+CLASSES: Final = ("envelope", "host-core", A2A_BINDING, FEDERATION)
 GRAMMARS: Final = {"core": CORE, "dispatch": DISPATCH}
 """The grammar a vector of each profile is run under (section C.1); a replica has that of the profile alone."""
 

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from vectors.adapter.run import CLASSES, FEDERATION
+from vectors.adapter.run import A2A_BINDING, CLASSES, FEDERATION
 from vectors.mutants.catching import CAUGHT, SEEDS, first_seed, first_test, run
 from vectors.mutants.fault import Fault, StaleError, read_faults, write_faults
 from vectors.runner.files import OWN, read_vectors
@@ -30,7 +30,7 @@ RECORDED: Final = 2
 SIMULATED: Final = ("crypto/", "replica/")
 """Where faults lie that simulated teams may catch."""
 
-TESTED: Final = ("transports/", "replica/")
+TESTED: Final = ("transports/", "replica/", "bindings/")
 """Where faults lie that tests may catch, in the folder of `tests` with the same name."""
 
 
@@ -80,7 +80,10 @@ def _later(fault: Fault, vector: Vector) -> tuple[bool, bool, bool, bool]:
 
     That is what did before, then what is about its side, then what needs no replica, then all but the many contests.
     """
-    of_its_side = (vector.vector_class == FEDERATION) is not fault.file.startswith("core/")
+    if fault.file.startswith("bindings/"):
+        of_its_side = vector.vector_class == A2A_BINDING
+    else:
+        of_its_side = (vector.vector_class == FEDERATION) is not fault.file.startswith("core/")
     has_replica = "replica" in vector.raw["given"]
     return vector.id not in fault.caught_by, not of_its_side, has_replica, vector.id.startswith("fed.contest")
 
