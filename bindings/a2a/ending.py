@@ -2,7 +2,7 @@
 
 What ended it is kept first, in a row of its own, and the rest follows from that row: the question is closed, so that
 nobody is asked any more, what waits for the client is closed too, and a handoff's draft or work is dropped. All of it
-may be done again, as after a crash in the middle.
+may be done again, as by the next look at the task after a crash in the middle.
 """
 
 from contextlib import suppress
@@ -69,6 +69,19 @@ def _is_decided(node: Node, task: Task) -> bool:
     return found.approved or found.declined
 
 
+def take_up(node: Node, task: Task) -> None:
+    """Settle a task that ended where a crash kept it from being, outside any transaction."""
+    if task.ended is None:
+        return
+    if task.handoff is None:
+        is_open = answer_to(node.store.db, task.id) is None
+    else:
+        item = items.find(node.store.db, task.handoff.work_item)
+        is_open = item is not None and item.status not in _FINAL
+    if is_open:
+        settle(node, task)
+
+
 def settle(node: Node, task: Task) -> None:
     """Do what follows from a task's end that is not done yet, outside any transaction."""
     ended = records.ended(node.store.db, task.id)
@@ -115,12 +128,19 @@ def _drop(node: Node, task: Task, work_item: str) -> None:
         was_begun = item.status != "draft"
         items.edit(db, work_item, {"status": "dropped"})
     if was_begun:
-        node.engine.send(
-            Sender(node.host.system_address),
-            SendInput(
-                to=(node.host.person, work_item),
-                kind="notice",
-                body=f"The client that handed off {work_item} canceled it; the work item is dropped.",
-                idempotency_key=f"a2a-canceled:{task.id}",
-            ),
-        )
+        try:
+            _tell(node, task, work_item, (node.host.person, work_item))
+        except DmpError:  # it is worked on at another machine, which no notice of this host's own reaches
+            _tell(node, task, work_item, (node.host.person,))
+
+
+def _tell(node: Node, task: Task, work_item: str, to: tuple[str, ...]) -> None:
+    node.engine.send(
+        Sender(node.host.system_address),
+        SendInput(
+            to=to,
+            kind="notice",
+            body=f"The client that handed off {work_item} canceled it; the work item is dropped.",
+            idempotency_key=f"a2a-canceled:{task.id}",
+        ),
+    )

@@ -53,6 +53,7 @@ def get_task(
     """
     task = tasks.need(node.store.db, client.address, task_id)
     handoffs.propose(node, task)
+    ending.take_up(node, task)
     return showing.task_json(node, know(node, task), View(client.address, active), history=history_length)
 
 

@@ -248,6 +248,27 @@ def test_a_task_that_ended_is_not_canceled(desk: Desk, how: str) -> None:
     assert desk.state(task) == before
 
 
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_crash_in_a_cancel_is_taken_up_by_the_next_look_at_the_task(desk: Desk, moment: str) -> None:
+    task, handoff = desk.ask(), desk.hand_off()
+
+    def crash(reached: str, when: str) -> None:
+        if (reached, when) == ("a2a.ended", moment):
+            raise InterruptedError
+
+    desk.node.store.observer = crash
+    for each in (task, handoff):
+        with pytest.raises(InterruptedError):
+            desk.cancel(each)
+    desk.node.store.observer = None
+
+    states = {desk.state(task), desk.state(handoff)}
+
+    assert states == ({"CANCELED"} if moment == "after" else {"WORKING", "AUTH_REQUIRED"})
+    assert desk.is_answered(task["id"]) is (moment == "after")
+    assert desk.is_answered(desk.gate(handoff).id) is (moment == "after")
+
+
 # Without extensions
 
 
