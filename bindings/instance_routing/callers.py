@@ -1,19 +1,10 @@
 """Who asks: the A2A client that a bearer token is of (section 8.1)."""
 
-from replica.api import credentials
-from replica.api.errors import Refusal
-from replica.host import binding
+from bindings.a2a import clients
 from replica.node import Node
-from replica.records.tokens import Kind
 
 
 def caller(node: Node, secret: str) -> str | None:
     """The address of the approved client that holds a secret; None for everybody else, whoever it is."""
-    try:
-        found = credentials.resolve(node, secret)
-    except Refusal:
-        return None
-    address = found.address
-    if found.token.kind is not Kind.AGENT or address is None or binding.external(address) != "client":
-        return None
-    return address
+    found = clients.find(node, secret)
+    return None if found is None else found.address

@@ -9,6 +9,7 @@ from typing import Any
 
 import aiohttp
 
+from bindings.a2a import clients
 from bindings.instance_routing import instances
 from bindings.instance_routing.commits import CommitPoint
 from bindings.instance_routing.extension import URI
@@ -20,7 +21,6 @@ from replica.api import tokens
 from replica.host import agents
 from replica.node import DirectoryNode, create, opened
 from replica.records.commits import CommitPoint as Replica
-from replica.records.tokens import Kind
 from replica.service.changes import Changes
 
 SCRIBE = "agent:ada/scribe"
@@ -56,11 +56,11 @@ def machine(root: Path) -> Iterator[Machine]:
     """Ada's machine: `scribe` is exposed, `acme` and `other` are approved clients."""
     create(root, "ada", "laptop")
     with opened(root) as node:
-        secrets = {}
-        for address in (SCRIBE, ACME, OTHER):
-            approve(node, address)
-            with node.store.transaction(Replica.TOKEN):
-                secrets[address] = tokens.keep(node, Kind.AGENT, address, None, "").secret
+        approve(node, SCRIBE)
+        secrets = {SCRIBE: tokens.make(node, SCRIBE).secret}
+        for address in (ACME, OTHER):
+            secrets[address] = clients.add(node, address).secret
+            clients.approve(node, Sender("human:ada", can_decide=True), address)
         with node.store.transaction(CommitPoint.EXPOSED) as db:
             scribe = instances.expose(db, node.random, node.me, SCRIBE)
         yield Machine(root, node, scribe, secrets)
