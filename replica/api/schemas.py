@@ -149,6 +149,7 @@ SCHEMAS: Final[dict[str, Schema]] = {
     ),
     "RemoteRow": record(
         {
+            "message": ref("Identifier"),
             "recipient": ref("Address"),
             "via": {"enum": ["direct", "channel"]},
             "homes": listing(TEXT),

@@ -3,12 +3,12 @@
 import click
 
 from replica.cli.context import Cli, group, pass_cli
-from replica.cli.messages import message_json, replica_text
+from replica.cli.messages import replica_text
 from replica.cli.text import quoted
 from replica.host import agents, registering
 from replica.host.agents import Agent
 from replica.host.principals import sender
-from replica.host.shapes import agent_json
+from replica.host.shapes import agent_json, message_json
 from replica.records.commits import CommitPoint
 
 
@@ -29,7 +29,7 @@ def register(cli: Cli, named: str, client: str) -> None:
             made = agents.register(db, node.random, address, client, node.me)
         gate = registering.gate(node, made)
     if cli.as_json:
-        cli.screen.document({"agent": agent_json(made), "gate": message_json(gate)})
+        cli.screen.document({"agent": agent_json(made), "gate": message_json(node.host, gate)})
         return
     cli.screen.say(f"{made.address} is registered, and waits to be approved:")
     cli.screen.exact(f"  {cli.command(f'answer {gate.id} approve')}")

@@ -23,10 +23,10 @@ from replica.cli.doc_words import (
     write_text,
 )
 from replica.cli.failures import Failure
-from replica.cli.messages import message_json
 from replica.host import doc_files, documents, items
 from replica.host.documents import Put, Text
 from replica.host.principals import sender
+from replica.host.shapes import message_json
 from replica.node import Node
 from replica.records.commits import CommitPoint
 from replica.shared.docs.bodies import (
@@ -386,7 +386,7 @@ def _tell(cli: Cli, node: Node, done: Put, said: str) -> None:
                 "document": document_json(document),
                 "revision": any_json(node, document, done.revision),
                 "changed": done.changed,
-                "gate": None if done.gate is None else message_json(done.gate),
+                "gate": None if done.gate is None else message_json(node.host, done.gate),
             }
         )
         return

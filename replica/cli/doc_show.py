@@ -18,9 +18,9 @@ from replica.cli.doc_words import (
     state_text,
     write_text,
 )
-from replica.cli.messages import message_json
 from replica.cli.text import moment, quoted
 from replica.host import doc_proposals, doc_text, documents
+from replica.host.shapes import message_json
 from replica.node import Node
 from replica.shared.docs import graph
 from replica.shared.docs.library import Document
@@ -178,7 +178,7 @@ def held(cli: Cli) -> None:
                 {
                     "document": each.doc,
                     "revision": proposal_json(node, each.revision),
-                    "gate": None if each.gate is None else message_json(each.gate),
+                    "gate": None if each.gate is None else message_json(node.host, each.gate),
                 }
                 for each in proposed
             ]

@@ -13,10 +13,11 @@ from crypto.canonical import JsonError, JsonValue, parse
 from replica.cli import given
 from replica.cli.context import Cli, group, pass_cli
 from replica.cli.failures import Failure
-from replica.cli.messages import choices_text, message_json, sender_text, show_data
+from replica.cli.messages import choices_text, sender_text, show_data
 from replica.cli.text import CLIPPED, moment, quoted
 from replica.host import raising
 from replica.host.raising import RAISED_HERE, Outcome
+from replica.host.shapes import message_json
 from replica.node import Node
 
 _LOOK_SECONDS: Final = 0.05
@@ -39,7 +40,7 @@ def gates(cli: Cli, ctx: click.Context, /, everything: bool) -> None:
             (gate, raising.outcome(node, gate)) for gate in raising.every_gate(node, everything=everything)
         ]
         if cli.as_json:
-            cli.screen.document({"gates": [_json(gate, outcome) for gate, outcome in found]})
+            cli.screen.document({"gates": [_json(node, gate, outcome) for gate, outcome in found]})
             return
         for gate, outcome in found:
             _show(cli, node, gate, outcome)
@@ -78,7 +79,7 @@ def raise_(
             key=idempotency_key,
         )
     if cli.as_json:
-        cli.screen.document({"gate": message_json(sent.message), "replayed": sent.replayed})
+        cli.screen.document({"gate": message_json(node.host, sent.message), "replayed": sent.replayed})
         return
     cli.screen.say(f"{'Raised before' if sent.replayed else 'Raised'}: {sent.message.id}. Answer it with:")
     cli.screen.exact(f"  {cli.command(f'answer {sent.message.id} CHOICE')}")
@@ -100,7 +101,7 @@ def wait(cli: Cli, gate_id: str) -> None:
             raise invalid("ID", "that is no gate, question or handoff, and gets no answer")
         with cli.screen.working(f"waiting for an answer to {gate.id}"):
             outcome = _await(node, gate)
-    document = _json(gate, outcome)
+    document = _json(node, gate, outcome)
     if outcome.reason is not None:
         raise Failure(
             "conflict", f"it was closed without a decision: {quoted(outcome.reason)}", details=document
@@ -150,11 +151,11 @@ def _show(cli: Cli, node: Node, gate: Message, outcome: Outcome | None) -> None:
     cli.screen.say(f"  decided {said} by {outcome.answer.sender}{done}")
 
 
-def _json(gate: Message, outcome: Outcome | None) -> dict[str, JsonValue]:
+def _json(node: Node, gate: Message, outcome: Outcome | None) -> dict[str, JsonValue]:
     return {
-        "gate": message_json(gate),
+        "gate": message_json(node.host, gate),
         "type": data_type(gate.data),
-        "answer": None if outcome is None else message_json(outcome.answer),
+        "answer": None if outcome is None else message_json(node.host, outcome.answer),
         "choice": None if outcome is None else outcome.choice,
         "closed": None if outcome is None else outcome.reason,
         "applied": outcome is not None and outcome.applied,

@@ -11,9 +11,7 @@ from replica.cli.context import Cli, command, pass_cli
 from replica.cli.messages import (
     UNREAD,
     choices_text,
-    delivery_json,
     kind_text,
-    message_json,
     question_json,
     question_text,
     reply_command,
@@ -23,6 +21,7 @@ from replica.cli.messages import (
 from replica.cli.screen import Screen
 from replica.cli.text import CLIPPED, counted, lines, listing, moment
 from replica.host.principals import mailboxes
+from replica.host.shapes import delivery_json, message_json
 from replica.node import Node
 from replica.records import remote
 
@@ -72,7 +71,7 @@ def inbox(cli: Cli, unread: bool, limit: int, whose: str | None, observed: bool)
                     "deliveries": [
                         {
                             "delivery": delivery_json(delivery),
-                            "message": message_json(message),
+                            "message": message_json(node.host, message),
                             "answer": question_json(node, message),
                         }
                         for delivery, message in shown
@@ -109,7 +108,7 @@ def _list_observed(cli: Cli, limit: int) -> None:
         found = [message for id_ in ids if (message := node.engine.message(id_)) is not None]
         if cli.as_json:
             shown: list[JsonValue] = [
-                {"message": message_json(message), "answer": question_json(node, message)}
+                {"message": message_json(node.host, message), "answer": question_json(node, message)}
                 for message in found
             ]
             screen.document({"messages": shown, "total": total})
@@ -138,7 +137,7 @@ def open_questions(cli: Cli) -> None:
     with cli.node() as node:
         found = node.engine.open_blocking()
         if cli.as_json:
-            screen.document({"open": [message_json(message) for message in found]})
+            screen.document({"open": [message_json(node.host, message) for message in found]})
             return
         for message in found:
             mine = message.sender == node.address

@@ -10,6 +10,7 @@ from crypto.canonical import JsonValue, canonical
 from replica.cli.screen import Screen
 from replica.cli.text import listing, moment, quoted
 from replica.host import agents, items
+from replica.host.shapes import message_json
 from replica.node import Node
 from replica.records import remote
 from replica.records.remote import RemoteRow
@@ -186,41 +187,7 @@ def _settler(node: Node, question: Message) -> str:
     return "this machine" if question.origin is None else replica_text(node, question.origin)
 
 
-def message_json(message: Message) -> dict[str, JsonValue]:
-    """A message for programs: section 4.1's fields, and whether it came from another replica."""
-    found = message.to_json()
-    found["remote"] = message.origin is not None
-    found["standing"] = None if message.standing is None else str(message.standing)
-    found["receivedAt"] = message.received_at
-    return found
-
-
-def delivery_json(delivery: Delivery) -> dict[str, JsonValue]:
-    """A delivery for programs."""
-    return {
-        "id": delivery.id,
-        "message": delivery.message,
-        "recipient": delivery.recipient,
-        "via": str(delivery.via),
-        "state": str(delivery.state),
-        "changedAt": delivery.changed_at,
-    }
-
-
-def row_json(row: RemoteRow) -> dict[str, JsonValue]:
-    """A remote row for programs."""
-    return {
-        "message": row.message,
-        "recipient": row.recipient,
-        "via": row.via,
-        "homes": [*row.homes],
-        "state": row.state,
-        "refused": {**row.refused},
-        "changedAt": row.changed_at,
-    }
-
-
 def question_json(node: Node, question: Message) -> dict[str, JsonValue] | None:
     """A question's answer for programs; None for other messages and while it is open."""
     answer = node.engine.answer_of(question.id) if question.takes_answer else None
-    return None if answer is None else message_json(answer)
+    return None if answer is None else message_json(node.host, answer)

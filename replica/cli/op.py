@@ -16,10 +16,11 @@ from replica.audit.reading import Reading
 from replica.cli.audit_source import reading_of, source_options
 from replica.cli.context import Cli, group, pass_cli
 from replica.cli.failures import REFUSED, USAGE, Failure
-from replica.cli.messages import attributes, header, message_json
+from replica.cli.messages import attributes, header
 from replica.cli.screen import Screen
 from replica.cli.text import counted, listing, moment, quoted
 from replica.home.directory import Directory
+from replica.host.shapes import message_json
 from replica.mail.op_content import Closed, Content, Mail, content_of
 from replica.mail.payloads import DeliveryReport, Refusal, Settle, StateEntry
 from replica.node import DirectoryNode
@@ -166,18 +167,18 @@ def _json(one: OneOp, node: DirectoryNode | None) -> dict[str, JsonValue]:
     assert one.read.seq is not None
     place = node.store.db, one.read.replica, one.read.seq
     content = _content(node, one)
-    found["content"] = None if content is None else _content_json(content)
+    found["content"] = None if content is None else _content_json(node, content)
     found["waits"] = [*waiting_because(*place)]
     found["problems"] = [{"subject": each.subject, "text": each.text} for each in problems_about(*place)]
     return found
 
 
-def _content_json(content: Content) -> dict[str, JsonValue]:
+def _content_json(node: DirectoryNode, content: Content) -> dict[str, JsonValue]:
     match content:
         case Closed():
             return {"closed": content.reason}
         case Mail():
-            message = message_json(content.message)
+            message = message_json(node.host, content.message)
             if not content.may_read:
                 for member in ("body", "data", "choices", "choice", "refs"):
                     message.pop(member, None)

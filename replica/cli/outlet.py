@@ -13,11 +13,11 @@ from typing import Final, TextIO
 
 from crypto.canonical import JsonValue
 from replica.cli.context import Cli
-from replica.cli.messages import message_json
 from replica.cli.text import body_lines
 from replica.host.attach import Given
 from replica.host.programs import ProgramError, directory_variables, run_program
 from replica.host.sessions import Session
+from replica.host.shapes import message_json
 from replica.node import DirectoryNode
 
 EXEC_SECONDS: Final = 60.0
@@ -43,6 +43,7 @@ class Outlet:
         self._stopped = stopped
         self._sessions = node.host.sessions_here
         self._root = node.directory.root
+        self._host = node.host
 
     def give(self, given: Given) -> None:
         """Give a message on. Raises where that fails, which leaves it for the next session."""
@@ -59,7 +60,7 @@ class Outlet:
                 {
                     "form": _form(given),
                     "text": given.text,
-                    "message": message_json(given.message),
+                    "message": message_json(self._host, given.message),
                     "failed": None if failed is None else str(failed),
                 }
             )

@@ -9,18 +9,16 @@ from replica.cli.context import Cli, command, pass_cli
 from replica.cli.messages import (
     answer_text,
     attributes,
-    delivery_json,
     delivery_texts,
     header,
-    message_json,
     question_json,
     question_text,
     reply_command,
-    row_json,
     show_data,
 )
 from replica.cli.screen import Screen
 from replica.host.principals import mailboxes
+from replica.host.shapes import delivery_json, message_json, row_json
 from replica.node import Node
 from replica.records import outbox, remote
 
@@ -51,7 +49,7 @@ def read(cli: Cli, message_id: str, whose: str | None) -> None:
         if cli.as_json:
             screen.document(
                 {
-                    "message": message_json(message),
+                    "message": message_json(node.host, message),
                     "deliveries": [delivery_json(each) for each in deliveries],
                     "answer": question_json(node, message),
                 }
@@ -84,7 +82,7 @@ def thread(cli: Cli, message_id: str) -> None:
                     "thread": messages[0].thread,
                     "messages": [
                         {
-                            "message": message_json(message),
+                            "message": message_json(node.host, message),
                             "deliveries": [
                                 delivery_json(each) for each in node.engine.deliveries(message.id)
                             ],

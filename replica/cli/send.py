@@ -9,10 +9,11 @@ from core.message import ABSENT, Data, Message, Ref, Standing, State
 from crypto.canonical import JsonError, JsonValue, parse
 from replica.cli import given
 from replica.cli.context import Cli, command, pass_cli
-from replica.cli.messages import delivery_json, kept_here, message_json, replica_text, row_json
+from replica.cli.messages import kept_here, replica_text
 from replica.cli.standing import Signing, no_part, signing
 from replica.cli.text import listing, quoted
 from replica.host.principals import correspondent
+from replica.host.shapes import delivery_json, message_json, row_json
 from replica.mail.newly_reading import new_since_the_last
 from replica.node import Node
 from replica.records import remote
@@ -166,7 +167,7 @@ def close(cli: Cli, question: str, reason: str) -> None:
     with cli.acting() as node:
         closed = node.engine.close(question, reason)
     if cli.as_json:
-        cli.screen.document({"message": message_json(closed)})
+        cli.screen.document({"message": message_json(node.host, closed)})
     else:
         cli.screen.say(f"Closed {question}.")
 
@@ -201,7 +202,7 @@ def _tell(cli: Cli, node: Node, sent: Sent) -> None:
     if cli.as_json:
         screen.document(
             {
-                "message": message_json(message),
+                "message": message_json(node.host, message),
                 "replayed": sent.replayed,
                 "downgraded": sent.downgraded,
                 "deliveries": [delivery_json(each) for each in sent.deliveries],

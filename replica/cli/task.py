@@ -9,11 +9,11 @@ from core.errors import conflict, not_found
 from core.message import State
 from crypto.canonical import JsonValue
 from replica.cli.context import Cli, group, pass_cli
-from replica.cli.messages import message_json
 from replica.cli.standing import reads_along
 from replica.cli.text import listing, moment, quoted
 from replica.host import items, raising
 from replica.host.items import WorkItem
+from replica.host.shapes import message_json
 from replica.node import Node
 from replica.records.commits import CommitPoint
 
@@ -174,7 +174,7 @@ def propose(cli: Cli, named: str, message: str) -> None:
             raise conflict("task", f"{item.address} is no draft but {item.status}; only a draft is proposed")
         gate = raising.propose(node, item, asked)
     if cli.as_json:
-        cli.screen.document({"gate": message_json(gate)})
+        cli.screen.document({"gate": message_json(node.host, gate)})
         return
     cli.screen.say(f"Proposed {item.address}: {gate.id}. Answer it with:")
     cli.screen.exact(f"  {cli.command(f'answer {gate.id} approve')}")

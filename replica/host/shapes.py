@@ -36,6 +36,7 @@ def delivery_json(delivery: Delivery) -> dict[str, JsonValue]:
 def row_json(row: RemoteRow) -> dict[str, JsonValue]:
     """A recipient whose home is another replica, and what its homes reported."""
     return {
+        "message": row.message,
         "recipient": row.recipient,
         "via": row.via,
         "homes": [*row.homes],

@@ -12,7 +12,7 @@ from tests.e2e.people import Person, Town, environment
 
 Run = Callable[..., Any]
 
-DELIVERY = {"id", "message", "recipient", "via", "state", "changedAt"}
+DELIVERY = {"id", "message", "recipient", "session", "via", "state", "changedAt"}
 ROW = {"message", "recipient", "homes", "via", "state", "refused", "changedAt"}
 MESSAGE = {
     *(
@@ -29,7 +29,7 @@ MESSAGE = {
         "wake",
         "createdAt",
     ),
-    *("hlc", "remote", "standing", "receivedAt"),
+    *("hlc", "external", "remote", "standing", "receivedAt"),
 }
 REPORT = {
     *("published", "applied", "refused", "waiting", "paused", "admitted", "unread", "toAdmit", "problems"),

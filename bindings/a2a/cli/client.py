@@ -26,13 +26,13 @@ def add(cli: Cli, name: str, about: str | None) -> None:
     A client that was revoked, or is not approved yet, gets a new token; its old one is good no more.
     """
     from bindings.a2a import clients
-    from replica.cli.messages import message_json
+    from replica.host.shapes import message_json
 
     with cli.acting() as node:
         made = clients.add(node, clients.address_of(name, node.handle), about or clients.PROGRAM)
     if cli.as_json:
         cli.screen.document(
-            {"client": _json(made.client), "token": made.secret, "gate": message_json(made.gate)}
+            {"client": _json(made.client), "token": made.secret, "gate": message_json(node.host, made.gate)}
         )
         return
     cli.screen.say(f"{made.client.address} is added. Its bearer token, which is not shown again:")
