@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from bindings.a2a.errors import A2A, BAD_REQUEST, ERROR_INFO
 from core.errors import Code, DmpError
 from crypto.canonical import JsonValue
-
-A2A: Final = "a2a-protocol.org"
-"""The domain of reasons that A2A itself defines."""
 
 OWN: Final = "instance-routing.dmp"
 """The domain of this listener's own reasons."""
@@ -37,6 +35,7 @@ class Reason(StrEnum):
     FORBIDDEN = "FORBIDDEN"
     INSTANCE_NOT_FOUND = "INSTANCE_NOT_FOUND"
     IDEMPOTENCY_CONFLICT = "IDEMPOTENCY_CONFLICT"
+    REQUEST_TIMEOUT = "REQUEST_TIMEOUT"
     REQUEST_TOO_LARGE = "REQUEST_TOO_LARGE"
     LIMITED = "LIMITED"
     UNAVAILABLE = "UNAVAILABLE"
@@ -59,6 +58,7 @@ _TABLE: Final[Mapping[Reason, tuple[int, str, str]]] = {
     Reason.FORBIDDEN: (403, "PERMISSION_DENIED", OWN),
     Reason.INSTANCE_NOT_FOUND: (404, "NOT_FOUND", OWN),
     Reason.IDEMPOTENCY_CONFLICT: (409, "ABORTED", OWN),
+    Reason.REQUEST_TIMEOUT: (408, "DEADLINE_EXCEEDED", OWN),
     Reason.REQUEST_TOO_LARGE: (413, "INVALID_ARGUMENT", OWN),
     Reason.LIMITED: (429, "RESOURCE_EXHAUSTED", OWN),
     Reason.UNAVAILABLE: (503, "UNAVAILABLE", OWN),
@@ -107,16 +107,14 @@ class Refused(Exception):  # noqa: N818 - named for what it is to whoever called
         status, name, domain = _TABLE[self.reason]
         details: list[JsonValue] = [
             {
-                "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+                "@type": ERROR_INFO,
                 "reason": str(self.reason),
                 "domain": domain,
             }
         ]
         if self.path is not None:
             violation: JsonValue = {"field": self.path, "description": self.message}
-            details.append(
-                {"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": [violation]}
-            )
+            details.append({"@type": BAD_REQUEST, "fieldViolations": [violation]})
         return {"error": {"code": status, "status": name, "message": self.message, "details": details}}
 
 
@@ -128,8 +126,17 @@ def refused(error: DmpError) -> Refused:
     field_ = error.field
     if field_ is not None and field_.startswith("to"):
         return no_such_instance()
+    if field_ == "from":  # a client that was revoked just now
+        return nobody()
     path = None if field_ is None else _PATHS.get(field_, field_)
     return Refused(_REASONS[error.code], error.message, path)
+
+
+def nobody() -> Refused:
+    """One answer for every bearer that is no approved client's, whatever else it may be good for."""
+    return Refused(
+        Reason.UNAUTHENTICATED, "send the header Authorization: Bearer TOKEN, with the token of a client"
+    )
 
 
 def no_such_instance() -> Refused:

@@ -27,6 +27,9 @@ from replica.node import Node
 from replica.service.changes import Changes
 
 MAX_BODY_BYTES: Final = 256 * 1024
+BODY_SECONDS: Final = 30.0
+"""How long a request may take to arrive."""
+
 MAX_WAITS: Final = 200
 """Messages that are waited for at once; past that, a task is returned as it stands."""
 
@@ -135,7 +138,7 @@ class _Gateway:
         """SendMessage: into an instance's mailbox; and wait for the reply, unless the client does not."""
         secret = _secret(asked)
         client = await self._client(asked)
-        body = await asked.read()
+        body = await _body(asked)
         given = read(_parsed(body), extensions_of(_header(asked, EXTENSIONS)))
         if secret.encode() in body:
             raise errors.invalid(
@@ -192,7 +195,7 @@ class _Gateway:
         secret = _secret(asked)
         found = await self._workers.run(lambda node: caller(node, secret))
         if found is None:
-            raise _nobody()
+            raise errors.nobody()
         if _header(asked, PROTOCOL) not in _VERSIONS:
             raise Refused(Reason.VERSION_NOT_SUPPORTED, "A2A 1.0 is spoken here")
         return found
@@ -232,12 +235,16 @@ class _Gateway:
 def _secret(asked: web.Request) -> str:
     scheme, _, secret = asked.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
     if scheme.lower() != "bearer" or not secret.strip():
-        raise _nobody()
+        raise errors.nobody()
     return secret.strip()
 
 
-def _nobody() -> Refused:
-    return Refused(Reason.UNAUTHENTICATED, "send the header Authorization: Bearer TOKEN, with your own token")
+async def _body(asked: web.Request) -> bytes:
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            return await asked.read()
+    except TimeoutError:
+        raise Refused(Reason.REQUEST_TIMEOUT, "the request took too long to arrive; send it again") from None
 
 
 def _header(asked: web.Request, name: str) -> str:
