@@ -23,10 +23,11 @@ class MachineEnvelopeBinding:
         if settings.listen is None:
             yield {}
             return
-        from bindings.machine_envelope import callers, server, settled
+        from bindings.a2a import clients
+        from bindings.machine_envelope import server, settled
 
         receiving = settled.receiver(root, settings)
-        async with server.running(root, settings.listen, receiving, callers.find, settings.url) as url:
+        async with server.running(root, settings.listen, receiving, clients.find, settings.url) as url:
             yield {"envelopes": url}
 
 
