@@ -14,7 +14,7 @@ from core.store import Store
 from core.store.deliveries import deliveries_of
 from core.store.messages import answer_to, message_by_id
 from core.timestamp import timestamp
-from replica.addresses import SYSTEM_ADDRESS
+from replica.addresses import SYSTEM_ADDRESS, never_federates
 from replica.chain.clock import take_reading
 from replica.mail.local_only import refuse_local_only
 from replica.mail.payloads import MAX_TEXT
@@ -100,10 +100,18 @@ class Teammates:
             )
 
     def stored(self, message: Message, placements: Sequence[tuple[Target, Placement]]) -> None:
-        """Add the remote rows of a local send, and the outbox row that will carry it."""
+        """Add the remote rows of a local send, and the outbox row that will carry it.
+
+        A channel may have brought in somebody whom federation never reaches, which makes the message local-only: then
+        its members elsewhere are skipped. Raises DmpError `forbidden` on the `to[i]` of somebody elsewhere who was
+        addressed beside it.
+        """
         elsewhere = [placement for _, placement in placements if placement.homes]
         team = self._team()
         if not elsewhere or team is None:
+            return
+        if any(never_federates(target.recipient) for target, _ in placements):
+            _refuse_beside_local_only(placements)
             return
         db = self._store.db
         now = timestamp(self._wall())
@@ -230,3 +238,13 @@ def close_reason(answer: Message) -> str | None:
     """The reason when `answer` is a close from this host's own system address, else None (4.8)."""
     own_close = answer.origin is None and is_close(answer, SYSTEM_ADDRESS)
     return str(answer.data.get("reason", "")) if own_close and isinstance(answer.data, dict) else None
+
+
+def _refuse_beside_local_only(placements: Sequence[tuple[Target, Placement]]) -> None:
+    """Refuse a direct recipient elsewhere of a message that a channel brings to whom federation never reaches."""
+    for target, placement in placements:
+        if placement.homes and not placement.local and target.via is Via.DIRECT:
+            raise forbidden(
+                target.field,
+                "a channel of this message has a member that is never reached through federation; write apart",
+            )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.bindings.a2a.peers.stage import ScriptedPeer
-from tests.replica.world import Machine, world
+from tests.replica.world import Machine, World, world
 
 
 @pytest.fixture(autouse=True)
@@ -32,3 +32,10 @@ def peer(request: pytest.FixtureRequest) -> ScriptedPeer:
 def one_peer() -> ScriptedPeer:
     """A peer, where the binding does not matter."""
     return ScriptedPeer()
+
+
+@pytest.fixture
+def w(tmp_path: Path) -> Iterator[World]:
+    """A world with one far side in memory."""
+    with world(tmp_path / "machines") as made:
+        yield made
