@@ -9,6 +9,7 @@ api.json              where the service is reached, and a token by which this ma
 config.toml           what its owner set, if anything
 sessions/<id>         held while that session lives
 dispatchers/<name>    held while that process may dispatch
+a2a-peers/<alias>     what shows an A2A peer who asks, mode 0600
 waking/<address>      held while the wake command runs for that target
 resting/<name>        of the time when a configured command took too long
 """
