@@ -300,7 +300,7 @@ def test_a_stored_message_has_the_registered_fields() -> None:
 
 @pytest.mark.parametrize("scheme", [entry.value for entry in registries().address_schemes])
 def test_an_address_of_each_registered_scheme_is_one(scheme: str) -> None:
-    assert scheme in SCHEMES or scheme == "a2a"
+    assert scheme in SCHEMES
     assert accepts("message", f"{scheme}:orchard-7", "address")
     assert not accepts("message", f"{scheme}:Orchard", "address")
     assert not accepts("message", f"{scheme}:{'o' * 65}", "address")
