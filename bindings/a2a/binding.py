@@ -39,7 +39,14 @@ class A2aBinding:
         from bindings.a2a.peers.relaying import relaying
 
         async with relaying(root, changes, config):
-            yield {}
+            address = config.a2a.listen
+            if address is None:
+                yield {}
+                return
+            from bindings.a2a.server.running import running
+
+            async with running(root, changes, address, config.a2a) as url:
+                yield {"a2a": url}
 
 
 BINDING: Final = A2aBinding()

@@ -9,7 +9,7 @@ from bindings.a2a import ending, handoffs, paging, presenting, sending, showing,
 from bindings.a2a.allowed import Allowed, Caller
 from bindings.a2a.commits import CommitPoint
 from bindings.a2a.extensions import ENVELOPE, WORK
-from bindings.a2a.facts import Known, know
+from bindings.a2a.facts import Known, know, note
 from bindings.a2a.presenting import JsonObject, View, text_type
 from bindings.a2a.projection import TaskState
 from bindings.a2a.scope import open_gates
@@ -31,17 +31,28 @@ def send_message(node: Node, client: Caller, request: JsonObject, active: frozen
     `sending.deliver`, and `invalid` on `configuration` or a member of it.
     """
     incoming = sending.read_message(request.get("message"), active)
-    configuration = request.get("configuration") or {}
-    if not isinstance(configuration, dict):
-        raise invalid("configuration", "a configuration is an object")
-    view = View(client.address, active, text_type(_modes(configuration.get("acceptedOutputModes"))))
-    history = paging.read_count(configuration, "historyLength")
+    view = view_of(client, request, active)
+    history = paging.read_count(configuration_of(request), "historyLength")
     if isinstance(incoming.work, StatusRequest):
         return {"message": _status(node, client, incoming, incoming.work, view)}
     done = sending.deliver(node, client, incoming)
     if isinstance(done, Message):
         return {"message": _receipt(node, done, view)}
-    return {"task": showing.task_json(node, know(node, done), view, history=history)}
+    return {"task": _shown(node, done, view, history)}
+
+
+def configuration_of(request: JsonObject) -> JsonObject:
+    """How a client wants its message dealt with. Raises DmpError `invalid` on `configuration`."""
+    configuration = request.get("configuration") or {}
+    if not isinstance(configuration, dict):
+        raise invalid("configuration", "a configuration is an object")
+    return configuration
+
+
+def view_of(client: Caller, request: JsonObject, active: frozenset[str]) -> View:
+    """How a client is shown what becomes of a message. Raises DmpError `invalid` on what it accepts."""
+    modes = _modes(configuration_of(request).get("acceptedOutputModes"))
+    return View(client.address, active, text_type(modes))
 
 
 def get_task(
@@ -54,7 +65,7 @@ def get_task(
     task = tasks.need(node.store.db, client.address, task_id)
     handoffs.propose(node, task)
     ending.take_up(node, task)
-    return showing.task_json(node, know(node, task), View(client.address, active), history=history_length)
+    return _shown(node, task, View(client.address, active), history_length)
 
 
 def list_tasks(node: Node, client: Caller, query: JsonObject, active: frozenset[str]) -> JsonObject:
@@ -70,12 +81,12 @@ def list_tasks(node: Node, client: Caller, query: JsonObject, active: frozenset[
             task for task in tasks.every(db, client.address) if asked.context in (None, task.root.thread)
         ]
         known = [know(node, task, opened) for task in of_context]
-        found = [each for each in known if _is_asked_for(each, asked)]
-        here, token = paging.page([((each.at, each.task.id), each) for each in found], asked)
-        shown = [
-            showing.task_json(node, each, view, history=asked.history, with_artifacts=asked.artifacts)
-            for each in here
-        ]
+    found = [each for each in note(node, known) if _is_asked_for(each, asked)]
+    here, token = paging.page([((each.at, each.task.id), each) for each in found], asked)
+    shown = [
+        showing.task_json(node, each, view, history=asked.history, with_artifacts=asked.artifacts)
+        for each in here
+    ]
     return paging.answer(shown, token, asked.size, len(found))
 
 
@@ -91,11 +102,15 @@ def cancel_task(node: Node, client: Caller, task_id: str, active: frozenset[str]
             raise conflict("taskId", "that task has ended, and is not to be canceled any more")
         ending.keep_canceled(node, task)
     ending.settle(node, task)
-    return _now(node, task, View(client.address, active))
+    return _shown(node, task, View(client.address, active))
 
 
-def _now(node: Node, task: Task, view: View) -> JsonObject:
-    return showing.task_json(node, know(node, tasks.need(node.store.db, task.client, task.id)), view)
+def _shown(node: Node, task: Task, view: View, history: int | None = None) -> JsonObject:
+    """A task as it stands now, whatever became of it since it was read."""
+    with node.store.reading() as db:
+        known = know(node, tasks.need(db, task.client, task.id))
+    (noted,) = note(node, [known])
+    return showing.task_json(node, noted, view, history=history)
 
 
 def _is_asked_for(known: Known, query: paging.Query) -> bool:

@@ -14,6 +14,12 @@ from typing import Any, Final, Literal, cast
 from core.host import Limits
 from replica.chain.quotas import Quotas
 from replica.host.settings import (
+    A2A_ABOUT,
+    A2A_MESSAGES_PER_HOUR,
+    A2A_MOST_WAIT_SECONDS,
+    A2A_NAME,
+    A2A_REQUESTS_PER_MINUTE,
+    A2A_WAIT_SECONDS,
     AGENT_BLOCKING_TIMEOUT_SEC,
     BY_NAME,
     CONTEXT_PROTOCOL,
@@ -60,11 +66,43 @@ class ServeConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class A2aConfig:
+    """Where A2A clients reach this host, what its card says, and what they may do (section 8.1).
+
+    An empty `url` stands for the address. `wait_seconds` bounds a message that is waited for.
+    """
+
+    listen: str | None = None
+    url: str = ""
+    name: str = A2A_NAME
+    about: str = A2A_ABOUT
+    handoffs: bool = True
+    wait_seconds: int = A2A_WAIT_SECONDS
+    messages_per_hour: int = A2A_MESSAGES_PER_HOUR
+
+
+@dataclass(frozen=True, slots=True)
 class PeersConfig:
     """What bounds messages to A2A peers (section 8.9): hosts that need not be public, and how many go in an hour."""
 
     private_hosts: frozenset[str] = frozenset()
     messages_per_hour: int = PEER_MESSAGES_PER_HOUR
+
+
+@dataclass(frozen=True, slots=True)
+class A2aConfig:
+    """Where A2A clients reach this host (section 8.1), what its card says of it, and what it takes from them.
+
+    An empty `url` stands for the address it listens at.
+    """
+
+    listen: str | None = None
+    url: str = ""
+    name: str = "DMP host"
+    description: str = "Asks the owner of a project, and hands work off to it."
+    wait_seconds: int = A2A_WAIT_SECONDS
+    handoffs: bool = True
+    requests_per_minute: int = A2A_REQUESTS_PER_MINUTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +152,8 @@ class Config:
     prune_after_days: int | None = PRUNE_AFTER_DAYS
     agent_blocking_timeout_sec: int = AGENT_BLOCKING_TIMEOUT_SEC
     serve: ServeConfig = field(default_factory=ServeConfig)
+    a2a: A2aConfig = field(default_factory=A2aConfig)
+    a2a: A2aConfig = field(default_factory=A2aConfig)
     peers: PeersConfig = field(default_factory=PeersConfig)
     machine_envelope: EnvelopeConfig = field(default_factory=EnvelopeConfig)
     instance_routing: InstancesConfig = field(default_factory=InstancesConfig)
@@ -202,6 +242,10 @@ def _config(values: Mapping[str, Value]) -> Config:
     def policy(name: str) -> Policy:
         return cast("Policy", get(name))
 
+    # Work that is taken with an envelope is not taken without one.
+    need_envelopes = get("machine_envelope.listen") is not None and "handoff" in get(
+        "machine_envelope.skills"
+    )
     return Config(
         notify_command=get("notify.command"),
         notify_desktop=get("notify.desktop"),
@@ -221,6 +265,24 @@ def _config(values: Mapping[str, Value]) -> Config:
         ),
         unacknowledged_hours=get("problems.unacknowledged_hours"),
         prune_after_days=get("pruning.after_days"),
+        a2a=A2aConfig(
+            get("serve.a2a"),
+            get("a2a.url"),
+            get("a2a.name"),
+            get("a2a.about"),
+            get("a2a.handoffs") and not need_envelopes,
+            min(get("a2a.wait_seconds"), A2A_MOST_WAIT_SECONDS),
+            get("a2a.client_messages_per_hour"),
+        ),
+        a2a=A2aConfig(
+            get("serve.a2a"),
+            get("a2a.url"),
+            get("a2a.name"),
+            get("a2a.description"),
+            min(get("a2a.wait_seconds"), A2A_MOST_WAIT_SECONDS),
+            get("a2a.handoffs"),
+            get("a2a.requests_per_minute"),
+        ),
         peers=PeersConfig(
             frozenset(each.lower() for each in split(get("a2a.private_hosts"))),
             get("a2a.peer_messages_per_hour"),

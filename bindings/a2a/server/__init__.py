@@ -1,1 +1,1 @@
-"""The listener: A2A 1.0's HTTP+JSON binding (section 8)."""
+"""The listener of the A2A edge: A2A 1.0's HTTP+JSON binding on aiohttp (section 8)."""

@@ -1,7 +1,7 @@
 """Streams of a task's events, as Server-Sent Events (A2A 1.0, SendStreamingMessage and SubscribeToTask).
 
 The first event is the task; then come its new artifacts, and its status whenever that has changed. A stream ends when
-the task has ended, or waits for somebody: who answers subscribes again, or streams with the answer.
+the task has; while the task waits for somebody, it goes on.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from aiohttp import hdrs, web
 
 from bindings.a2a.errors import Refused
 from bindings.a2a.presenting import JsonObject
-from bindings.a2a.server.watching import Seen, Watch
+from bindings.a2a.server.watching import Watch
 from crypto.canonical import JsonValue
 
 ALIVE_SECONDS: Final = 20.0
@@ -29,7 +29,9 @@ _HEADERS: Final = {
 }
 
 
-async def stream(asked: web.Request, watch: Watch, first: JsonObject, headers: dict[str, str]) -> web.StreamResponse:
+async def stream(
+    asked: web.Request, watch: Watch, first: JsonObject, headers: dict[str, str]
+) -> web.StreamResponse:
     """Stream what becomes of a watched task, after `first`, the task as it stands."""
     response = web.StreamResponse(headers={**_HEADERS, **headers})
     await response.prepare(asked)
@@ -46,7 +48,7 @@ async def stream(asked: web.Request, watch: Watch, first: JsonObject, headers: d
             for event in events(last, seen.shown):
                 await _send(response, event)
             last = seen.shown
-            if seen.state.waits:
+            if seen.state.is_terminal:
                 break
     except Refused as refusal:
         await _write(response, b"event: error\n" + _data(refusal.to_json()))
@@ -77,11 +79,6 @@ def events(before: JsonObject, after: JsonObject) -> Iterator[JsonObject]:
         if "metadata" in after:
             update["metadata"] = after["metadata"]
         yield {"statusUpdate": update}
-
-
-def is_over(seen: Seen) -> bool:
-    """Whether a stream has nothing more to tell."""
-    return seen.state.is_terminal
 
 
 def _artifacts(task: JsonObject) -> list[JsonValue]:

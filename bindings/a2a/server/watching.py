@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bindings.a2a import clients, facts, scope, showing, tasks
-from bindings.a2a.errors import Reason, Refused, nobody, no_such_task
+from bindings.a2a.errors import Reason, Refused, no_such_task, nobody
 from bindings.a2a.presenting import JsonObject, View
 from bindings.a2a.projection import TaskState
 from core.errors import DmpError
