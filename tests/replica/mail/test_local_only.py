@@ -8,6 +8,7 @@ from core.message import Message
 from core.store import registers
 from core.store.messages import insert_message
 from crypto.canonical import JsonValue
+from replica.host import agents
 from replica.records.commits import CommitPoint
 from tests.replica.forge import Forger
 from tests.replica.world import Machine, World, exchange
@@ -53,6 +54,9 @@ def test_a_marker_does_not_leave(w: World, type_: str) -> None:
 @pytest.mark.parametrize("who", ["agent:ada/overseer", "agent:ada/a2a.peer"])
 def test_a_message_with_who_is_not_federated_does_not_leave(w: World, who: str) -> None:
     ada, _ = w.team("ada", "bob")
+    with ada.node.store.transaction(CommitPoint.AGENT) as db:
+        agents.register(db, ada.node.random, who, "test", ada.me)
+        agents.decide(db, who, "approved")
     assert refusal(ada, to=[who, "human:bob"]) == (Code.FORBIDDEN, "to[1]")
 
 
