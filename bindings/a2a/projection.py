@@ -81,8 +81,8 @@ DELETED: Final[Deleted] = "deleted"
 class Facts:
     """What a host knows of a task. Messages and gates stand in their order, the oldest first.
 
-    `root` is the message that opened it, `answer` the one that has. `open_questions` are those put to the client and
-    not answered, in scope or not; `gated` holds the ids of messages with gate data, so far as a question replies to
+    `root` is the message that opened it, `answer` the one that has. `open_questions` are those in scope that are put
+    to the client and not answered; `gated` holds the ids of messages with gate data, so far as a question replies to
     one. `scope` is what the client is shown. `note` is what was said of a decline or a drop; it must be for the client
     to read.
     """
