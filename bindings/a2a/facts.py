@@ -1,11 +1,13 @@
 """What this host's store holds of a task: the facts that decide its state, and what of it is shown (section 8.7)."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from bindings.a2a import ending, projection
+from bindings.a2a import ending, projection, records
+from bindings.a2a.commits import CommitPoint
 from bindings.a2a.projection import DELETED, Facts, OpenGate, Projected
+from bindings.a2a.records import Observed
 from bindings.a2a.scope import Proposal, gates_in_scope, in_scope, open_gates, proposal
 from bindings.a2a.tasks import Task
 from core.gate_data import data_type, is_deciding
@@ -31,6 +33,37 @@ class Known:
     answer: Message | None
     state: Projected
     at: str
+    observed: Observed | None
+
+    @property
+    def how(self) -> str:
+        """All of how a handoff stands, in a word, to tell whether that changed."""
+        status = "" if self.item is None else self.item.status
+        return f"{self.state.state}:{status}"
+
+
+def note(node: Node, found: Sequence[Known]) -> list[Known]:
+    """Keep how handoffs stand that changed since their client looked, and date that as of now.
+
+    Outside any transaction. What decides the state of a handoff has not always a time of its own; and a client that
+    asks for what changed since a time is to be told of it.
+    """
+    new = [each for each in found if each.task.handoff is not None and not _is_noted(each)]
+    if not new:
+        return [*found]
+    now = node.now()
+    dated = {
+        each.task.id: replace(each, at=each.at if each.observed is None else max(each.at, now))
+        for each in new
+    }
+    with node.store.transaction(CommitPoint.OBSERVED) as db:
+        for task, each in dated.items():
+            records.observe(db, task, each.how, each.at)
+    return [dated.get(each.task.id, each) for each in found]
+
+
+def _is_noted(known: Known) -> bool:
+    return known.observed is not None and known.observed.how == known.how
 
 
 def know(node: Node, task: Task, opened: Collection[Message] | None = None) -> Known:
@@ -55,7 +88,9 @@ def know(node: Node, task: Task, opened: Collection[Message] | None = None) -> K
         note="" if task.ended is None else task.ended.note,
     )
     state = projection.project(facts, node.host.system_address)
-    return Known(task, shown, item, answer, state, _changed_at(node, task, [*shown, *gates], answer))
+    at = _changed_at(node, task, [*shown, *gates], answer)
+    seen = None if task.handoff is None else records.observed(node.store.db, task.id)
+    return Known(task, shown, item, answer, state, at if seen is None else max(at, seen.at), seen)
 
 
 def _answer(node: Node, task: Task, proposed: Proposal) -> Message | None:

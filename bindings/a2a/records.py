@@ -115,6 +115,25 @@ def is_handed_off(db: Connection, work_item: str) -> bool:
     return row is not None
 
 
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """How a handoff stood when its client last looked, and since when."""
+
+    how: str
+    at: str
+
+
+def observed(db: Connection, task: str) -> Observed | None:
+    """How a handoff was observed last; None for one whose client has not looked."""
+    row = db.execute("SELECT how, at FROM a2a_observed WHERE task = ?", (task,)).fetchone()
+    return None if row is None else Observed(*row)
+
+
+def observe(db: Connection, task: str, how: str, at: str) -> None:
+    """Keep how a handoff stands."""
+    db.execute("INSERT OR REPLACE INTO a2a_observed (task, how, at) VALUES (?, ?, ?)", (task, how, at))
+
+
 # Ends
 
 

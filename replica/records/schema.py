@@ -709,6 +709,16 @@ CREATE TABLE a2a_clients (
 ) STRICT, WITHOUT ROWID;
 """
 
+_A2A_OBSERVED = """
+-- Of the binding bindings/a2a: how a handoff stood when its client last looked, and since when. A work item's status
+-- and a gate's end have no time of their own, and a client asks for the tasks that changed since one.
+CREATE TABLE a2a_observed (
+    task TEXT PRIMARY KEY REFERENCES messages (id),
+    how  TEXT NOT NULL,
+    at   TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     core.MAILBOXES,
     _FIRST,
@@ -736,4 +746,5 @@ MIGRATIONS: tuple[str, ...] = (
     _A2A_SKIPPED,
     _MACHINE_ENVELOPES,
     _A2A_CLIENTS,
+    _A2A_OBSERVED,
 )

@@ -129,3 +129,19 @@ def test_a_list_has_no_history_and_no_artifacts_unless_asked_for(desk: Desk, ask
     assert {"history", "artifacts"} & bare["tasks"][0].keys() == set()
     assert [len(full["tasks"][0][name]) for name in ("history", "artifacts")] == [1, 1]
     assert full["tasks"][0]["artifacts"] == desk.get(asked[0])["artifacts"]
+
+
+def test_a_change_without_a_time_of_its_own_is_dated_when_the_client_sees_it(desk: Desk) -> None:
+    task = desk.approved()
+    desk.listed()
+    desk.clock.ms += 1000
+    since = desk.node.now()
+    assert ids(desk.listed(statusTimestampAfter=since)) == []
+    desk.clock.ms += 1000
+
+    desk.set(task, "working")
+
+    (changed,) = desk.listed(statusTimestampAfter=since)["tasks"]
+    assert changed["status"]["state"] == "TASK_STATE_WORKING"
+    desk.clock.ms += 1000
+    assert desk.get(task)["status"] == changed["status"]
