@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bindings.a2a import exchange, paging
+from bindings.a2a import exchange, paging, sending
 from bindings.a2a.allowed import Caller
-from bindings.a2a.extensions import EXTENSIONS, WORK
+from bindings.a2a.extensions import EXTENSIONS
+from bindings.a2a.work import HandoffRequest, StatusRequest
 from bindings.machine_envelope.acquiring import Acquisition
 from bindings.machine_envelope.errors import Refusal, Wrong, refused, rejected
 from bindings.machine_envelope.extension import URI
@@ -86,24 +87,26 @@ class Receiver:
                 f"put an envelope for this message into its metadata, as {key}",
                 acquisition=self.acquisition.describe(),
             )
+        ours = active & {*EXTENSIONS}
+        kept = {name: each for name, each in metadata.items() if name != key}
+        bare: dict[str, JsonValue] = {**message, "metadata": kept}
         try:
             credential = verify(metadata[key], message, self.policy, node.wall())
-            ours = active & {*EXTENSIONS}
-            self._check_skill(message, ours)
+            self._check_skill(sending.read_message(bare, ours))
             spend(node, credential, self.most)
         except RejectedError as error:
             raise rejected(error) from None
-        kept = {name: each for name, each in metadata.items() if name != key}
-        request: dict[str, JsonValue] = {**params, "message": {**message, "metadata": kept}}
-        return exchange.send_message(node, client, request, ours)
+        return exchange.send_message(node, client, {**params, "message": bare}, ours)
 
-    def _check_skill(self, message: Object, active: frozenset[str]) -> None:
-        if message.get("taskId"):
-            return  # it goes on with what was taken
-        metadata = message.get("metadata")
-        work = metadata.get(WORK) if isinstance(metadata, dict) and WORK in active else None
-        skill = work.get("skill") if isinstance(work, dict) else "ask"
-        if skill in ("ask", "handoff") and skill not in self.skills:
+    def _check_skill(self, incoming: sending.Incoming) -> None:
+        """See that a message is for a skill that is taken here. Raises Refusal.
+
+        One that goes on with a task, or asks how handoffs stand, is for none.
+        """
+        if incoming.task is not None or isinstance(incoming.work, StatusRequest):
+            return
+        skill = "handoff" if isinstance(incoming.work, HandoffRequest) else "ask"
+        if skill not in self.skills:
             raise Refusal(
                 Wrong.UNSUPPORTED_OPERATION,
                 f"this listener takes messages for the skills {', '.join(sorted(self.skills))}; its host's other "

@@ -16,6 +16,7 @@ import aiohttp
 import pytest
 import rfc8785
 
+from bindings.a2a.extensions import WORK
 from bindings.machine_envelope.acquiring import request_for
 from bindings.machine_envelope.attaching import attached, semantic, terms
 from bindings.machine_envelope.did_key import write_did
@@ -331,6 +332,13 @@ def test_only_the_skills_that_its_owner_named_are_taken(ada: Host) -> None:
     async def talk(client: Client) -> None:
         answer = await client.send(ada.signed(ask()))
         assert answer.json["error"]["code"] == -32004
+        unread = await client.send(ada.signed(ask(parts=[])))
+        assert unread.json["error"]["code"] == -32602
         assert (len(ada.inbox()), ada.spent()) == (0, 0)
+        handed = ada.signed(ask(metadata={WORK: {"skill": "handoff", "title": "Pack twelve crates"}}))
+        task = (await client.send(handed, {HEADER: f"{URI}, {WORK}"})).json["result"]["task"]
+        assert ada.spent() == 1
+        more = await client.send(ada.signed(ask("m-2", "Blue ones.", taskId=task["id"])))
+        assert more.json["result"]["task"]["id"] == task["id"]
 
     talking(ada, talk, SKILLS="handoff")
