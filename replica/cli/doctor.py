@@ -24,7 +24,12 @@ def doctor(cli: Cli) -> None:
     from replica.service.doctor import Finding, Verdict, examine
 
     found: list[Finding] = []
-    for each in examine(cli.root):
+    checks = examine(cli.root)
+    while True:
+        with cli.screen.working("looking"):  # a large store and a far side each take their time
+            each = next(checks, None)
+        if each is None:
+            break
         found.append(each)
         if not cli.as_json:
             cli.screen.say(f"{each.verdict.name.lower():<8} {each.check}: {in_own_zone(each.text)}")

@@ -110,6 +110,22 @@ def test_what_is_broken_is_found_by_its_check_alone(
     assert bad(root) == worst
 
 
+def test_a_store_that_takes_too_long_is_looked_through_no_further(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(root) as node, node.store.transaction(CommitPoint.SYNCED) as db:
+        db.execute("CREATE TABLE ballast (n INTEGER)")
+        db.execute(
+            "WITH RECURSIVE many (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM many WHERE n < 50000)"
+            " INSERT INTO ballast SELECT n FROM many"
+        )
+    assert found(root)["store"].text.startswith("the store is whole")
+    monkeypatch.setattr(doctor, "STORE_SECONDS", 0.0)
+    store = found(root)["store"]
+    assert store.verdict is Verdict.OK
+    assert store.text.startswith("no damage was found in the 0 seconds")
+
+
 def test_a_damaged_store_is_a_failure_that_hides_none_of_the_other_checks(root: Path) -> None:
     _damage(root)
     told = found(root)
