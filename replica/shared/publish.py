@@ -16,6 +16,7 @@ from typing import Final
 from core.store import registers
 from crypto.canonical import JsonValue, canonical
 from crypto.op import MAX_OP_BYTES
+from replica.addresses import never_federates
 from replica.capabilities import CAPS
 from replica.host import memory
 from replica.node import Node
@@ -195,6 +196,8 @@ def _removals(db: sqlite3.Connection) -> Iterator[_Change]:
 
 def _agents(db: sqlite3.Connection, me: str) -> Iterator[_Change]:
     for address, edits in registers.edits(db, AGENT).items():
+        if never_federates(address):
+            continue
         fields = registers.fields_of(db, AGENT, address)
         body: dict[str, JsonValue] = {
             "address": address,
