@@ -122,8 +122,7 @@ def _complete(node: Node, task: PeerTask, origin: Message, event: Event) -> None
     asked = origin.kind == "question" and _is_asked(node, task, origin)
     if not asked and event.result.is_empty:
         return
-    kind = "answer" if asked and _recorded(node.store.db, task, event.key) is None else "notice"
-    _say(node, task, origin, event.key, event.result, kind=kind)
+    _say(node, task, origin, event.key, event.result, kind="answer" if asked else "notice")
 
 
 def _fail(node: Node, task: PeerTask, origin: Message, event: Event) -> None:

@@ -91,7 +91,7 @@ async def story(root: Path, killer: Killer) -> tuple[Counter[tuple[str, str, str
 
     async def answer(_: web.Request, body: Json) -> web.StreamResponse:
         text = body["message"]["parts"][0]["text"]
-        if text == "Quick?":
+        if text in ("Quick?", "Quick."):
             said = {"messageId": f"p-{len(peer.sent)}", "role": "ROLE_AGENT", "parts": [{"text": "Quick."}]}
             return web.json_response({"message": said})
         if text in ("Never.", "Never?"):
@@ -115,14 +115,16 @@ async def story(root: Path, killer: Killer) -> tuple[Counter[tuple[str, str, str
             blocking = kind == "question"
             return lambda s: s.ada.send(PEER, text, kind=kind, blocking=blocking, idempotencyKey=text)
 
-        for text in ("Slow?", "Quick?", "Never?"):
+        for text in ("Slow?", "Quick?", "Never?", "Broken?"):
             await host.do(sends(text))
-        for text in ("Never.", "Later."):
+        for text in ("Never.", "Later.", "Quick."):
             await host.do(sends(text, "message"))
         await host.work()
         await host.work(after=schedule.WAIT)
-        slow = next(each for each in peer.tasks if each.startswith("t-"))
+        ids = {each["message"]["parts"][0]["text"]: each["message"]["messageId"] for each in peer.sent}
+        slow = f"t-{ids['Slow?']}"
         peer.says(slow, INPUT, "Which?")
+        peer.says(f"t-{ids['Broken?']}", "TASK_STATE_FAILED", "Out of paper.")
         await host.work(after=schedule.WAIT)
         question = find(host.stage, sender=PEER, kind="question")
         await host.do(
@@ -147,10 +149,10 @@ async def story(root: Path, killer: Killer) -> tuple[Counter[tuple[str, str, str
 def test_a_death_at_any_commit_loses_nothing_and_says_nothing_twice(tmp_path: Path) -> None:
     whole = Killer()
     said, sent, states = asyncio.run(story(tmp_path / "whole", whole))
-    assert set(said.values()) == {1}
-    assert states == {"answered": 3, "pushed": 2, "held": 1}
+    assert {said[each] for each in said if each[2] != "Quick."} == {1}
+    assert states == {"answered": 4, "pushed": 3, "held": 1}
     by_id = Counter(each["message"]["messageId"] for each in sent)
-    assert sorted(by_id.values()) == [1, 1, 1, 1, 1, 2]
+    assert sorted(by_id.values()) == [1, 1, 1, 1, 1, 1, 1, 2]
     assert {point for point, _ in whole.seen if point in VISITED} >= set(VISITED)
     deaths: list[tuple[str, When, int]] = [
         (point, when, number)

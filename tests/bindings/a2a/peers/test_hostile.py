@@ -494,11 +494,17 @@ def test_a_stream_that_never_ends_holds_up_nothing(
 ) -> None:
     monkeypatch.setattr(wire, "MAX_STREAM", 300_000)
     monkeypatch.setattr(wire, "MAX_ANSWER", 100_000)
-    begun = 0
+    begun, ended = 0, asyncio.Event()
 
     async def tell(response: web.StreamResponse, task: str) -> None:
         nonlocal begun
         begun += 1
+        try:
+            await write(response, task)
+        finally:
+            ended.set()
+
+    async def write(response: web.StreamResponse, task: str) -> None:
         while True:
             if kind == "silent":
                 await asyncio.sleep(60)
@@ -522,6 +528,8 @@ def test_a_stream_that_never_ends_holds_up_nothing(
             await s.until(lambda: s.state(told) is State.PUSHED, "other mail")
             one_peer.says(f"t-{asked.id}", COMPLETED, "Done.")
             await s.until(lambda: s.answer(asked) is not None, "the answer")
+            if kind != "silent":
+                await asyncio.wait_for(ended.wait(), 60)
             await s.relay.close()
 
     asyncio.run(run())
