@@ -45,7 +45,7 @@ class A2aBinding:
                 return
             from bindings.a2a.server.running import running
 
-            async with running(root, changes, address, config.a2a) as url:
+            async with running(root, changes, address, config) as url:
                 yield {"a2a": url}
 
 

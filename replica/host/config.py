@@ -14,10 +14,7 @@ from typing import Any, Final, Literal, cast
 from core.host import Limits
 from replica.chain.quotas import Quotas
 from replica.host.settings import (
-    A2A_ABOUT,
-    A2A_MESSAGES_PER_HOUR,
     A2A_MOST_WAIT_SECONDS,
-    A2A_NAME,
     A2A_REQUESTS_PER_MINUTE,
     A2A_WAIT_SECONDS,
     AGENT_BLOCKING_TIMEOUT_SEC,
@@ -63,22 +60,6 @@ class ServeConfig:
     log: str = "auto"
     log_level: str = "warning"
     mcp: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class A2aConfig:
-    """Where A2A clients reach this host, what its card says, and what they may do (section 8.1).
-
-    An empty `url` stands for the address. `wait_seconds` bounds a message that is waited for.
-    """
-
-    listen: str | None = None
-    url: str = ""
-    name: str = A2A_NAME
-    about: str = A2A_ABOUT
-    handoffs: bool = True
-    wait_seconds: int = A2A_WAIT_SECONDS
-    messages_per_hour: int = A2A_MESSAGES_PER_HOUR
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +133,6 @@ class Config:
     prune_after_days: int | None = PRUNE_AFTER_DAYS
     agent_blocking_timeout_sec: int = AGENT_BLOCKING_TIMEOUT_SEC
     serve: ServeConfig = field(default_factory=ServeConfig)
-    a2a: A2aConfig = field(default_factory=A2aConfig)
     a2a: A2aConfig = field(default_factory=A2aConfig)
     peers: PeersConfig = field(default_factory=PeersConfig)
     machine_envelope: EnvelopeConfig = field(default_factory=EnvelopeConfig)
@@ -242,10 +222,6 @@ def _config(values: Mapping[str, Value]) -> Config:
     def policy(name: str) -> Policy:
         return cast("Policy", get(name))
 
-    # Work that is taken with an envelope is not taken without one.
-    need_envelopes = get("machine_envelope.listen") is not None and "handoff" in get(
-        "machine_envelope.skills"
-    )
     return Config(
         notify_command=get("notify.command"),
         notify_desktop=get("notify.desktop"),
@@ -265,15 +241,6 @@ def _config(values: Mapping[str, Value]) -> Config:
         ),
         unacknowledged_hours=get("problems.unacknowledged_hours"),
         prune_after_days=get("pruning.after_days"),
-        a2a=A2aConfig(
-            get("serve.a2a"),
-            get("a2a.url"),
-            get("a2a.name"),
-            get("a2a.about"),
-            get("a2a.handoffs") and not need_envelopes,
-            min(get("a2a.wait_seconds"), A2A_MOST_WAIT_SECONDS),
-            get("a2a.client_messages_per_hour"),
-        ),
         a2a=A2aConfig(
             get("serve.a2a"),
             get("a2a.url"),

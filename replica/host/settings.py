@@ -25,16 +25,6 @@ AGENT_BLOCKING_TIMEOUT_SEC: Final = 600
 PEER_MESSAGES_PER_HOUR: Final = 60
 """A person and a few sessions ask less of one agent; what loops stops here."""
 
-A2A_NAME: Final = "DMP host"
-A2A_ABOUT: Final = "A person's mailbox: it takes questions, and proposals of work."
-
-A2A_WAIT_SECONDS: Final = 60
-"""By section 8.10."""
-
-A2A_MOST_WAIT_SECONDS: Final = 600
-
-A2A_MESSAGES_PER_HOUR: Final = 600
-
 A2A_WAIT_SECONDS: Final = 60
 """By section 8.10."""
 
@@ -197,11 +187,6 @@ SETTINGS: Final = (
     ),
     Setting(
         *("serve", "a2a", Form.ADDRESS_OR_OFF, None),
-        "where A2A agents that you approved reach you",
-        example="127.0.0.1:7442",
-    ),
-    Setting(
-        *("serve", "a2a", Form.ADDRESS_OR_OFF, None),
         "where A2A clients reach this host; a proxy in front of it has TLS",
         example="127.0.0.1:7442",
     ),
@@ -291,23 +276,6 @@ SETTINGS: Final = (
     Setting(
         *("pruning", "after_days", Form.COUNT_OR_OFF, PRUNE_AFTER_DAYS),
         "how old own mail that everybody has becomes before a stub replaces it",
-    ),
-    Setting(
-        *("a2a", "url", Form.TEXT, ""),
-        "the URL that the agent card names, of a proxy in front; without, the address of `serve.a2a`",
-    ),
-    Setting("a2a", "name", Form.TEXT, A2A_NAME, "what the agent card calls this host, for everybody to read"),
-    Setting("a2a", "about", Form.TEXT, A2A_ABOUT, "what the agent card says of this host"),
-    Setting(
-        "a2a", "handoffs", Form.FLAG, True, "whether A2A clients may propose work, which you then approve"
-    ),
-    Setting(
-        *("a2a", "wait_seconds", Form.COUNT, A2A_WAIT_SECONDS),
-        "how long an A2A client's message waits for what becomes of it, in seconds; never more than 600",
-    ),
-    Setting(
-        *("a2a", "client_messages_per_hour", Form.COUNT, A2A_MESSAGES_PER_HOUR),
-        "messages that are taken from one A2A client in an hour",
     ),
     Setting(
         *("a2a", "url", Form.TEXT, ""),

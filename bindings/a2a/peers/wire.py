@@ -194,8 +194,6 @@ async def _data(response: aiohttp.ClientResponse) -> AsyncGenerator[str, None]:
         if total > MAX_STREAM:
             return
         pending += chunk
-        if len(pending) > MAX_ANSWER:
-            raise PeerError("later", f"an event of its stream is longer than {MAX_ANSWER} bytes")
         *whole, pending = pending.replace(b"\r\n", b"\n").split(b"\n")
         for line in whole:
             if line.startswith(b"data:"):
@@ -203,6 +201,8 @@ async def _data(response: aiohttp.ClientResponse) -> AsyncGenerator[str, None]:
             elif not line and lines:
                 yield "\n".join(lines)
                 lines = []
+        if len(pending) + sum(map(len, lines)) > MAX_ANSWER:
+            raise PeerError("later", f"an event of its stream is longer than {MAX_ANSWER} bytes")
 
 
 def _object(text: str) -> dict[str, JsonValue]:

@@ -117,7 +117,7 @@ class _Edge:
         except Refusal:
             raise Refused(Reason.UNAVAILABLE, "this host is busy; try again in a moment") from None
         except web.HTTPMethodNotAllowed as error:
-            allowed = {hdrs.ALLOW: error.headers.get(hdrs.ALLOW, "")}
+            allowed = {str(hdrs.ALLOW): error.headers.get(hdrs.ALLOW, "")}
             raise Refused(
                 Reason.METHOD_NOT_ALLOWED, "that path takes another method", headers=allowed
             ) from None
