@@ -32,11 +32,13 @@ def walk(places: Mapping[tuple[str, str], int], size: int) -> list[int]:
             return found
 
 
+@settings(max_examples=60)
 @given(places=st.dictionaries(PLACES, st.integers(), max_size=12), size=st.integers(1, 14))
 def test_the_pages_hold_every_task_once_and_in_order(places: dict[tuple[str, str], int], size: int) -> None:
     assert walk(places, size) == [places[place] for place in sorted(places, reverse=True)]
 
 
+@settings(max_examples=60)
 @given(places=st.dictionaries(PLACES, st.integers(), min_size=3, max_size=12), data=st.data())
 def test_a_page_goes_on_after_the_last_whatever_came_or_went(
     places: dict[tuple[str, str], int], data: st.DataObject
@@ -50,7 +52,7 @@ def test_a_page_goes_on_after_the_last_whatever_came_or_went(
     assert rest == [changed[place] for place in sorted(changed, reverse=True) if place < seen[-1]]
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.text(max_size=60) | st.text("abcdefghijklmnopqrstuvwxyzABCDEFWIl0123456789-_", max_size=80))
 def test_a_token_that_nobody_was_given_is_refused_or_reads_as_one(token: str) -> None:
     with suppress(DmpError):
