@@ -112,6 +112,8 @@ class _Edge:
             raise Refused(Reason.HOST_NOT_ALLOWED, error.message) from None
         try:
             return await handler(request)
+        except Refused:
+            raise
         except DmpError as error:
             raise refused(error, canceling=request.path.endswith(":cancel")) from None
         except Refusal:
