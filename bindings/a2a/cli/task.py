@@ -85,10 +85,12 @@ def decline(cli: Cli, message: str, note: str) -> None:
 @click.argument("file", metavar="FILE", default="-")
 @pass_cli
 def result(cli: Cli, named: str, file: str) -> None:
-    """Show the client that handed off a work item what came of it: a JSON object of the kind pr, diffstat or evidence.
+    """Show the client that handed off a work item what came of it. Nothing else of the work is shown to it.
 
-    It is read from a file, or with - from standard input, and takes the place of an earlier one of its kind.
-    docs/a2a.md says what each holds. Nothing else of the work is shown to the client.
+    FILE, or with - standard input, is a JSON object with a `kind`, and takes the place of an earlier one of its kind.
+    A `pr` has `url` and `number`, and may have `state`, open or merged. A `diffstat` has `files`, `insertions`,
+    `deletions`, and in `perFile` a `path`, `insertions` and `deletions` for each file. An `evidence` has in `items` a
+    `command`, `exitCode`, `durationMs` and `summary` for each check.
     """
     from bindings.a2a import artifacts
     from bindings.a2a.commits import CommitPoint
