@@ -6,7 +6,7 @@ from pathlib import Path
 from replica.host.settings import SETTINGS, Setting
 
 PAGE = Path(__file__).parents[3] / "docs" / "service.md"
-ROW = re.compile(r"^\| `([a-z0-9_]+\.[a-z_]+)` \| (.*) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| `([a-z0-9_]+\.[a-z0-9_]+)` \| (.*) \|$", re.MULTILINE)
 
 
 def row(setting: Setting) -> str:
