@@ -24,6 +24,9 @@ NO_CREDENTIAL: Final = "no credential is kept for it"
 
 _ALL: Final = 1_000_000
 
+_PASSING: Final = (Code.LIMITED, Code.UNAVAILABLE)
+"""Refusals that time mends: agents pause in a thread, or the store cannot be used."""
+
 
 @dataclass(frozen=True, slots=True)
 class Due:
@@ -154,9 +157,10 @@ def _record_message(node: Node, task: PeerTask, words: events.Words, one: Relaye
     try:
         recording.record_message(node, task, words, key)
     except DmpError as error:
-        if error.code is Code.LIMITED:
-            raise PeerError("later", "agents have said enough in this thread for now") from None
-        raise
+        # Sent again for ever, it would be no better kept.
+        raise PeerError(
+            "later" if error.code in _PASSING else "refused", f"what it says cannot be kept ({error.code})"
+        ) from None
 
 
 def not_accepted(node: Node, one: Relayed, error: PeerError) -> None:
@@ -252,7 +256,7 @@ def _recorded(node: Node, task: PeerTask, event: Event, *, streamed: bool) -> Pe
         task = recording.record(node, task, event)
         pause = schedule.poll(now - task.begun_at, streamed=streamed)
     except DmpError as error:
-        if error.code is not Code.LIMITED:
+        if error.code not in _PASSING:
             task = recording.give_up(node, task, f"what {task.alias} says cannot be kept ({error.code})")
         pause = schedule.WAIT
     return _keep(node, replace(task, failures=0, next_at=now + pause))
