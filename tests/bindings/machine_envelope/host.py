@@ -64,6 +64,13 @@ def host(root: Path) -> Iterator[Host]:
 @contextmanager
 def served(ada: Host, **settings: str) -> Iterator[str]:
     """`dmp serve`; the value is the URL of its listener for envelopes."""
+    with serving(ada, **settings) as started:
+        yield str(started["envelopes"])
+
+
+@contextmanager
+def serving(ada: Host, *options: str, **settings: str) -> Iterator[dict[str, Any]]:
+    """`dmp serve`; the value is what it tells at its start."""
     given = {"LISTEN": "127.0.0.1:0", "KIND": KIND, "SKILLS": "ask, handoff", **settings}
     process = subprocess.Popen(
         [
@@ -76,13 +83,14 @@ def served(ada: Host, **settings: str) -> Iterator[str]:
             "--listen",
             "127.0.0.1:0",
             "--json",
+            *options,
         ],
         stdout=subprocess.PIPE,
         env={**os.environ, **{f"DMP_MACHINE_ENVELOPE_{name}": text for name, text in given.items()}},
     )
     assert process.stdout is not None
     try:
-        yield str(json.loads(process.stdout.readline())["envelopes"])
+        yield json.loads(process.stdout.readline())
     finally:
         process.kill()
         process.wait()

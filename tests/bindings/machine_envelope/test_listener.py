@@ -23,7 +23,7 @@ from bindings.machine_envelope.did_key import write_did
 from bindings.machine_envelope.extension import ACQUIRE_PATH, HEADER, METADATA_KEY, URI
 from bindings.machine_envelope.issuing import issue
 from replica.node import wall_clock
-from tests.bindings.machine_envelope.host import ACME, KIND, OTHER, Host, served
+from tests.bindings.machine_envelope.host import ACME, KIND, OTHER, Host, served, serving
 from tests.bindings.machine_envelope.making import SENDER, STRANGER, signed
 
 Json = dict[str, Any]
@@ -342,3 +342,19 @@ def test_only_the_skills_that_its_owner_named_are_taken(ada: Host) -> None:
         assert more.json["result"]["task"]["id"] == task["id"]
 
     talking(ada, talk, SKILLS="handoff")
+
+
+def test_the_other_card_requires_nothing_and_offers_no_handoffs_that_need_envelopes(ada: Host) -> None:
+    async def work(url: str) -> None:
+        async with aiohttp.ClientSession() as session:
+            card = await (await session.get(f"{url}/.well-known/agent-card.json")).json()
+            assert [each["uri"] for each in card["capabilities"]["extensions"] if each.get("required")] == []
+            assert "handoff" not in [each["id"] for each in card["skills"]]
+            plain = Client(session, url, ada.secrets[ACME])
+            request = {"message": ask(), "configuration": {"returnImmediately": True}}
+            answer = await plain.post("/message:send", request, {})
+            assert answer.status == 200
+
+    with serving(ada, "--a2a", "127.0.0.1:0") as started:
+        asyncio.run(work(started["a2a"]))
+    assert (len(ada.inbox()), ada.spent()) == (1, 0)
