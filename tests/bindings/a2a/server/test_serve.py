@@ -70,7 +70,8 @@ def asking(id_: str, text: str, *, now: bool = False, **members: Any) -> Any:
 
 
 async def one(events: AsyncIterator[Any]) -> dict[str, Any]:
-    return [MessageToDict(each) async for each in events][-1]
+    found: dict[str, Any] = [MessageToDict(each) async for each in events][-1]
+    return found
 
 
 def test_a_client_asks_waits_streams_and_is_answered(place: Place) -> None:
