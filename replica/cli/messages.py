@@ -29,9 +29,11 @@ def replica_text(node: Node, replica: str) -> str:
 
 
 def sender_text(node: Node, message: Message) -> str:
-    """Who sent a message, and from which machine when that is another one."""
+    """Who sent a message, from which machine when that is another one, and whether a binding brought it."""
     if message.origin is not None:
         return f"{message.sender} (remote: {replica_text(node, message.origin)})"
+    if node.host.external(message.sender) is not None:
+        return f"{message.sender} (external)"
     return "dmp on this machine" if message.sender == node.engine.host.system_address else message.sender
 
 

@@ -68,6 +68,8 @@ def serve(cli: Cli, /, **flags: str | None) -> None:
             )
         else:
             cli.screen.say(f"Serving {started.replica} at {started.url} (Ctrl-C ends it).")
+            for name, url in started.bindings.items():
+                cli.screen.say(f"  {name}: {url}")
             if not is_loopback(config.serve.listen):
                 cli.screen.note(
                     "dmp: it is reached from other machines, without TLS: whoever is on the way reads what it answers, "
