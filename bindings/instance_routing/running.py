@@ -9,8 +9,6 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from aiohttp import web
-
 from bindings.instance_routing import waking
 from bindings.instance_routing.gateway import application
 from core.errors import DmpError
@@ -19,6 +17,7 @@ from replica.api.workers import Workers
 from replica.node import DirectoryNode, opened
 from replica.service.changes import Changes
 from replica.service.listening import bound, reached_at
+from replica.service.sockets import answering
 
 OPTION: Final = "--instance-routing-listen"
 
@@ -47,18 +46,15 @@ async def running(root: Path, changes: Changes, address: str, url: str) -> Async
     # Apart from the others: a wake command may take a minute.
     wakes = Workers(lambda: _waking(root, ended.is_set), 1, "instance-wakes")
     app = application(workers, changes, lambda: reached)
-    runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=END_SECONDS)
     looking = asyncio.create_task(_look_at_wakes(wakes, changes))
     try:
-        await runner.setup()
-        await web.SockSite(runner, listening).start()
-        yield reached
+        async with answering(app, listening, seconds=END_SECONDS):
+            yield reached
     finally:
         ended.set()
         looking.cancel()
         with suppress(asyncio.CancelledError):
             await looking
-        await runner.cleanup()
         listening.close()
         for pool in (workers, wakes):
             await asyncio.to_thread(pool.close)

@@ -25,6 +25,7 @@ from replica.api.errors import Refusal as Busy
 from replica.api.workers import Workers
 from replica.node import DirectoryNode, Node, opened, wall_clock
 from replica.service.listening import bound, reached_at
+from replica.service.sockets import answering
 
 MAX_BODY_BYTES: Final = 1024 * 1024
 
@@ -57,13 +58,8 @@ async def running(
     try:
         named = url.rstrip("/") or f"http://{reached_at(address, listening)}"
         app = Listener(workers, receiving(named), find, named).application()
-        runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=_END_SECONDS)
-        try:
-            await runner.setup()
-            await web.SockSite(runner, listening).start()
+        async with answering(app, listening, seconds=_END_SECONDS):
             yield named
-        finally:
-            await runner.cleanup()
     finally:
         await asyncio.to_thread(workers.close)
         listening.close()

@@ -31,6 +31,7 @@ from replica.service.listening import bound, reached_at
 from replica.service.lock import serving
 from replica.service.metering import add_metrics, metering
 from replica.service.metrics import Metrics
+from replica.service.sockets import answering
 from replica.service.syncing import sync
 from replica.service.timers import keep_time
 from replica.service.workers import Stop, Worker
@@ -149,13 +150,10 @@ async def _serve(
 async def running(app: web.Application, address: str, option: str) -> AsyncIterator[str]:
     """Serve an application; its value is the address, with the port that was taken where 0 was asked for."""
     listening = bound(address, option)
-    runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=REQUEST_SECONDS)
     try:
-        await runner.setup()
-        await web.SockSite(runner, listening).start()
-        yield reached_at(address, listening)
+        async with answering(app, listening, seconds=REQUEST_SECONDS):
+            yield reached_at(address, listening)
     finally:
-        await runner.cleanup()
         listening.close()
 
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from aiohttp import web
-
 from bindings.a2a.server.app import application
 from core.errors import invalid
 from replica.api.guard import Guard
@@ -18,6 +16,7 @@ from replica.host.config import A2aConfig, Config
 from replica.node import DirectoryNode, opened
 from replica.service.changes import Changes
 from replica.service.listening import bound, reached_at
+from replica.service.sockets import answering
 
 OPTION: Final = "--a2a"
 
@@ -40,19 +39,8 @@ async def running(root: Path, changes: Changes, address: str, config: Config) ->
     try:
         names = (*config.serve.names, urlsplit(url).hostname or "")
         app = application(workers, changes, Guard(names), url, settings)
-        runner = web.AppRunner(
-            app,
-            access_log=None,
-            handle_signals=False,
-            handler_cancellation=True,
-            shutdown_timeout=END_SECONDS,
-        )
-        try:
-            await runner.setup()
-            await web.SockSite(runner, listening, backlog=1024).start()
+        async with answering(app, listening, seconds=END_SECONDS, cancels=True):
             yield url
-        finally:
-            await runner.cleanup()
     finally:
         listening.close()
         await asyncio.to_thread(workers.close)
