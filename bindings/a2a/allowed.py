@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Protocol
 
 from bindings.a2a import records, tasks
+from bindings.a2a.routed import is_routed
 from bindings.a2a.scope import in_scope, is_about_gate, proposal
 from bindings.a2a.tasks import Task
 from core.errors import DmpError, not_found
@@ -54,7 +55,7 @@ class Allowed:
     def may_see(self, message_id: str) -> bool:
         """Whether the client is shown a message in one of its tasks, which may be the message that opened one."""
         message = message_by_id(self._node.store.db, message_id)
-        if message is None or is_about_gate(self._node, message):
+        if message is None or not self._is_visible(message) or is_about_gate(self._node, message):
             return False
         if any(each.id == message_id for each in self._of_thread(message)):
             return True
@@ -78,12 +79,10 @@ class Allowed:
         Raises DmpError `not-found` on `contextId` for a thread it takes no part in.
         """
         node, db = self._node, self._node.store.db
-        delivered = records.delivered_in(db, self._client, thread_id)
-        found = [
-            each
-            for each in messages_of_thread(db, thread_id)
-            if (each.sender == self._client or each.id in delivered) and not is_about_gate(node, each)
-        ]
+        if self._is_elsewhere(thread_id):
+            raise no_such_context()
+        seen = (message_by_id(db, each) for each in records.seen_in(db, self._client, thread_id))
+        found = [each for each in seen if each is not None and not is_about_gate(node, each)]
         if not found:
             raise no_such_context()
         return max(found, key=lambda each: (each.id == thread_id, each.id))
@@ -97,10 +96,16 @@ class Allowed:
                 found += in_scope(self._node, task, approved=False)
         return found
 
+    def _is_elsewhere(self, thread_id: str) -> bool:
+        """Whether a thread began with a question to an instance: it goes on where that was asked."""
+        return is_routed(self._node.store.db, self._client, thread_id)
+
     def _is_visible(self, message: Message) -> bool:
+        if self._is_elsewhere(message.thread):
+            return False
         if message.sender == self._client:
             return True
-        return message.id in records.delivered_in(self._node.store.db, self._client, message.thread)
+        return records.is_delivered(self._node.store.db, self._client, message.id)
 
     def _approved(self) -> list[Task]:
         if self._handoffs is None:

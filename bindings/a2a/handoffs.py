@@ -39,8 +39,8 @@ _CAPPED: Final = ("high", "urgent")
 def hand_off(node: Node, client: str, key: str, request: HandoffRequest, given: SendInput) -> Message:
     """Hand off what a client asks for: draft it, send the handoff and propose it to the owner.
 
-    `given` what its message is without recipients. Outside any
-    transaction. Raises DmpError as a send does; then a draft may be left, which the client's next try uses.
+    `given` is what its message is without recipients. Outside any transaction. Raises DmpError as a send does; then no
+    draft is left.
     """
     owner = node.host.person
     handoff = replace(
@@ -54,7 +54,11 @@ def hand_off(node: Node, client: str, key: str, request: HandoffRequest, given: 
     )
     _check(node, client, handoff)
     drafted = _drafted(node, client, key, request)
-    sent = node.engine.send(Sender(client), replace(handoff, to=(owner, drafted.work_item)))
+    try:
+        sent = node.engine.send(Sender(client), replace(handoff, to=(owner, drafted.work_item)))
+    except DmpError:
+        _take_back(node, client, key)
+        raise
     propose(node, Task(sent.message, key, drafted, records.ended(node.store.db, sent.message.id)))
     return sent.message
 
@@ -99,8 +103,10 @@ def _check(node: Node, client: str, handoff: SendInput) -> None:
 def _drafted(node: Node, client: str, key: str, request: HandoffRequest) -> Handoff:
     with node.store.transaction(CommitPoint.DRAFTED) as db:
         known = records.handoff(db, client, key)
-        if known is not None:
+        if known is not None and known.request == request.to_json():
             return known
+        if known is not None:  # what a crash left of another request, which was never sent
+            _forget(db, client, key, known)
         if _waiting(db, client) >= MAX_WAITING:
             raise DmpError(
                 Code.LIMITED,
@@ -116,6 +122,23 @@ def _drafted(node: Node, client: str, key: str, request: HandoffRequest) -> Hand
         item = items.add(db, node.random, fields, now=node.now())
         records.add_handoff(db, client, key, item.address, request.to_json(), node.now())
         return Handoff(item.address, request.to_json(), node.now())
+
+
+def _take_back(node: Node, client: str, key: str) -> None:
+    """Leave nothing of a handoff that was refused: work items are shared with the team, and nobody decides on this."""
+    with node.store.transaction(CommitPoint.DRAFTED) as db:
+        drafted = records.handoff(db, client, key)
+        if (
+            drafted is not None and message_by_key(db, client, key) is None
+        ):  # else another try of it went through
+            _forget(db, client, key, drafted)
+
+
+def _forget(db: Connection, client: str, key: str, drafted: Handoff) -> None:
+    item = items.find(db, drafted.work_item)
+    if item is not None and item.status == "draft":
+        items.remove(db, drafted.work_item)
+    records.forget_handoff(db, client, key)
 
 
 def _waiting(db: Connection, client: str) -> int:

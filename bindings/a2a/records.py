@@ -21,6 +21,14 @@ _OPEN_ASKS: Final = f"""
 ORDER BY position
 """
 _SENT_TO: Final = f"{_OWN} AND instr(' ' || recipients || ' ', ' ' || ? || ' ') > 0 ORDER BY position"
+# What is searched is the client's own, by its indexes, and never the thread, whose length is for no other to find out.
+_SEEN_IN: Final = """
+SELECT id FROM messages WHERE sender = ? AND idempotency_key IS NOT NULL AND +thread = ?
+UNION
+SELECT messages.id FROM deliveries CROSS JOIN messages ON messages.id = deliveries.message
+WHERE deliveries.recipient = ? AND +messages.thread = ?
+ORDER BY id
+"""
 _DELIVERED: Final = """
 SELECT messages.id FROM deliveries JOIN messages ON messages.id = deliveries.message
 WHERE deliveries.recipient = ? AND messages.thread = ?
@@ -70,6 +78,20 @@ def sent_to(db: Connection, client: str, recipient: str) -> list[str]:
     return [row[0] for row in db.execute(_SENT_TO, (client, recipient))]
 
 
+def seen_in(db: Connection, client: str, thread: str) -> list[str]:
+    """The ids of the messages of a thread that a client sent or was delivered, the oldest first.
+
+    It looks at what is the client's alone, so that others' threads cost what absent ones do.
+    """
+    return [row[0] for row in db.execute(_SEEN_IN, (client, thread, client, thread))]
+
+
+def is_delivered(db: Connection, client: str, message: str) -> bool:
+    """Whether a message was delivered to a client."""
+    found = db.execute("SELECT 1 FROM deliveries WHERE message = ? AND recipient = ?", (message, client))
+    return found.fetchone() is not None
+
+
 def delivered_in(db: Connection, client: str, thread: str) -> set[str]:
     """The ids of the messages of a thread that were delivered to a client."""
     return {row[0] for row in db.execute(_DELIVERED, (client, thread))}
@@ -102,6 +124,11 @@ def add_handoff(
         "INSERT INTO a2a_handoffs (client, key, work_item, request, at) VALUES (?, ?, ?, ?, ?)",
         (client, key, work_item, canonical(dict(request)).decode(), at),
     )
+
+
+def forget_handoff(db: Connection, client: str, key: str) -> None:
+    """Keep no more what a client handed off by a message that was not sent."""
+    db.execute("DELETE FROM a2a_handoffs WHERE client = ? AND key = ?", (client, key))
 
 
 def drafts_of(db: Connection, client: str) -> list[str]:

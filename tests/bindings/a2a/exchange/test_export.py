@@ -239,6 +239,39 @@ def test_answers_for_ids_of_others_equal_those_for_absent_ones(desk: Desk) -> No
     assert desk.listed() == before
 
 
+def steps(desk: Desk, act: Callable[[str], Any], id_: str) -> int:
+    """How many tens of instructions the store takes for something."""
+    taken = 0
+
+    def count() -> None:
+        nonlocal taken
+        taken += 1
+
+    desk.node.store.db.set_progress_handler(count, 10)
+    answer_of(lambda: act(id_))
+    desk.node.store.db.set_progress_handler(None, 0)
+    return taken
+
+
+def test_ids_of_others_long_threads_cost_what_absent_ones_do(desk: Desk) -> None:
+    desk.ask()
+    first = desk.as_(OTHER).ask()
+    for _ in range(100):
+        desk.say(OTHER, body="More.", replyTo=first["id"])
+    absent = f"m-{'0' * (len(first['id']) - 2)}"
+
+    for act in (
+        desk.get,
+        lambda each: desk.listed(contextId=each),
+        lambda each: desk.send(taskId=each, messageId="same"),
+        lambda each: desk.send(contextId=each, messageId="same"),
+        lambda each: desk.send(envelope={"replyTo": each}, messageId="same"),
+        lambda each: desk.send(envelope={"refs": [{"type": "message", "id": each}]}, messageId="same"),
+    ):
+        there, nowhere = steps(desk, act, first["id"]), steps(desk, act, absent)
+        assert there <= nowhere + 50
+
+
 @pytest.mark.parametrize("id_", ["", "\ud800", "x" * 10_000, "m-\n", "../m"])
 def test_an_odd_id_is_as_absent(desk: Desk, id_: str) -> None:
     assert answer_of(lambda: desk.get(id_)) == answer_of(lambda: desk.get("m-absent"))

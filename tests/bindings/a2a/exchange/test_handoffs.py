@@ -129,6 +129,49 @@ def test_a_crash_before_the_gate_is_taken_up_by_the_next_look_at_the_task(
     assert desk.state(task) == "AUTH_REQUIRED"
 
 
+def test_a_handoff_that_the_send_refuses_leaves_no_draft(desk: Desk) -> None:
+    for _ in range(2):
+        with pytest.raises(DmpError) as refused:
+            desk.send(envelope={"replyTo": "m-nothing"}, work={"skill": "handoff", "title": "Mend"})
+        assert refused.value.field == "replyTo"
+
+    assert items.every(desk.node.store.db) == []
+
+
+def crash_before_the_message(desk: Desk, key: str, title: str) -> None:
+    """Leave a draft by a process that ends before the handoff itself is stored."""
+
+    def crash(reached: str, when: str) -> None:
+        if (reached, when) == ("core.send", "before"):
+            raise InterruptedError
+
+    desk.node.store.observer = crash
+    with pytest.raises(InterruptedError):
+        desk.hand_off(title, messageId=key)
+    desk.node.store.observer = None
+
+
+def test_what_is_approved_is_what_the_message_asks_for_whatever_a_crash_left_of_another(desk: Desk) -> None:
+    crash_before_the_message(desk, "h", "Fix a typo")
+
+    task = desk.hand_off("Rewrite the deploy", messageId="h", writes=["deploy/**"])
+
+    assert [each.title for each in items.every(desk.node.store.db)] == ["Rewrite the deploy"]
+    assert item_of(desk, task).title == "Rewrite the deploy"
+    assert texts(task["history"][0]) == ["Please do it."]
+
+
+def test_an_ask_by_the_id_of_a_handoff_that_a_crash_cut_off_is_an_ask(desk: Desk) -> None:
+    crash_before_the_message(desk, "h", "Fix a typo")
+
+    task = desk.ask(messageId="h")
+
+    assert "metadata" not in desk.get(task)
+    assert desk.node.engine.open_gates() == []
+    desk.answer(task)
+    assert desk.state(task) == "COMPLETED"
+
+
 def test_a_client_has_only_so_many_handoffs_that_wait(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handoffs, "MAX_WAITING", 2)
     first, _ = desk.hand_off(), desk.hand_off()
