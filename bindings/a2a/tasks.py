@@ -38,7 +38,9 @@ def find(db: Connection, client: str, task_id: str) -> Task | None:
     key = records.key_of(db, client, root.id)
     if key is None:  # an agent that shares the address sent it another way
         return None
-    return Task(root, key, records.handoff(db, client, key), records.ended(db, root.id))
+    # A draft that a crash left has the key of a message that may yet be an ask.
+    handoff = records.handoff(db, client, key) if root.kind == "handoff" else None
+    return Task(root, key, handoff, records.ended(db, root.id))
 
 
 def need(db: Connection, client: str, task_id: str, field: str = "taskId") -> Task:
