@@ -42,6 +42,7 @@ async def answering(
     runner = web.AppRunner(
         app,
         access_log=None,
+        auto_decompress=False,  # a small body may unpack to one that fills the memory
         handle_signals=False,
         handler_cancellation=cancels,
         keepalive_timeout=KEPT_SECONDS,

@@ -65,11 +65,13 @@ def application(
     return app
 
 
+_NO_PUSH: Final = "nothing is pushed from here; stream, subscribe or ask for the task"
+
 _NOT_HERE: Final = (
     (
         "/tasks/{task}/pushNotificationConfigs{rest:.*}",
         Reason.PUSH_NOTIFICATION_NOT_SUPPORTED,
-        "nothing is pushed from here; stream, subscribe or ask for the task",
+        _NO_PUSH,
     ),
     (
         "/extendedAgentCard",
@@ -145,7 +147,7 @@ class _Edge:
     async def send(self, request: web.Request) -> web.Response:
         """SendMessage: waits until the task has ended or waits for somebody, but not for long."""
         secret, client, given, active = await self._given(request)
-        found = await self._sent(client, given, active)
+        found = await self._sent(secret, given, active)
         task = found.get("task")
         configuration = given.get("configuration")
         options: JsonObject = configuration if isinstance(configuration, dict) else {}
@@ -162,7 +164,7 @@ class _Edge:
     async def send_and_stream(self, request: web.Request) -> web.StreamResponse:
         """SendStreamingMessage: the task, and then whatever it becomes."""
         secret, client, given, active = await self._given(request)
-        found = await self._sent(client, given, active)
+        found = await self._sent(secret, given, active)
         task = found.get("task")
         if not isinstance(task, dict):
             return await stream(request, found, None, active)
@@ -243,6 +245,9 @@ class _Edge:
             raise Refused(Reason.INVALID_ARGUMENT, "a request is a JSON object")
         if secret.encode() in await request.read():
             raise invalid("message", "the message holds your token; leave it out, and have another one made")
+        configuration = given.get("configuration")
+        if isinstance(configuration, dict) and configuration.get("taskPushNotificationConfig") is not None:
+            raise Refused(Reason.PUSH_NOTIFICATION_NOT_SUPPORTED, _NO_PUSH)
         message = given.get("message")
         active = wire.named_extensions(request)
         if isinstance(message, dict):
@@ -255,9 +260,12 @@ class _Edge:
                 raise invalid("work.skill", "no work is taken here; the card says what is")
         return secret, client, given, active
 
-    async def _sent(self, client: Client, given: JsonObject, active: frozenset[str]) -> JsonObject:
+    async def _sent(self, secret: str, given: JsonObject, active: frozenset[str]) -> JsonObject:
+        """Send for whoever asks, who may have been revoked while the body arrived."""
         try:
-            return await self._workers.run(lambda node: exchange.send_message(node, client, given, active))
+            return await self._as_client(
+                secret, lambda node, asks: exchange.send_message(node, asks, given, active)
+            )
         finally:
             self._changes.poke()
 

@@ -19,7 +19,6 @@ from bindings.a2a import clients, exchange
 from bindings.a2a.errors import Reason, Refused
 from bindings.a2a.presenting import JsonObject
 from core.errors import Code, DmpError
-from replica.api.errors import Refusal
 from replica.api.workers import Workers
 from replica.node import Node
 from replica.service.changes import Changes
@@ -164,22 +163,45 @@ class Following:
             await asyncio.sleep(_RETRY_SECONDS if seen < 0 else min(1.0, time.monotonic() - begun))
 
     async def _read(self, due: Sequence[Subject]) -> bool:
-        """Read tasks and tell their followers; False where the store cannot be read now."""
+        """Read tasks and tell their followers; False where some cannot be read now."""
+        all_read = True
         for first in range(0, len(due), _BATCH):
             batch = due[first : first + _BATCH]
             try:
                 found = await self._workers.run(lambda node, batch=batch: _look(node, batch))  # type: ignore[misc]
-            except (DmpError, Refusal, sqlite3.Error, OSError) as error:
-                _log.warning("tasks cannot be read, and are tried again: %s", type(error).__name__)
+            except Exception as error:  # noqa: BLE001 - whoever follows other tasks is told of those all the same
+                _unread(error)
                 return False
             for subject, shown in zip(batch, found, strict=True):
-                if (followed := self._followed.get(subject)) is not None:
+                if isinstance(shown, _Unread):
+                    all_read = False
+                elif (followed := self._followed.get(subject)) is not None:
                     followed.put(shown)
-        return True
+        return all_read
 
 
-def _look(node: Node, batch: Sequence[Subject]) -> list[JsonObject | None]:
-    return [_look_at(node, each) for each in batch]
+class _Unread:
+    """Stands for a task that cannot be read now."""
+
+
+_UNREAD: Final = _Unread()
+
+
+def _unread(error: Exception) -> _Unread:
+    _log.warning("tasks cannot be read, and are tried again: %s", type(error).__name__)
+    return _UNREAD
+
+
+def _look(node: Node, batch: Sequence[Subject]) -> list[JsonObject | _Unread | None]:
+    found: list[JsonObject | _Unread | None] = []
+    for each in batch:
+        try:
+            found.append(_look_at(node, each))
+        except (sqlite3.Error, OSError):  # the store itself is at fault
+            raise
+        except Exception as error:  # noqa: BLE001 - one task that cannot be read keeps nobody from the others
+            found.append(_unread(error))
+    return found
 
 
 def _look_at(node: Node, subject: Subject) -> JsonObject | None:

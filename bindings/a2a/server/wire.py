@@ -61,6 +61,8 @@ async def read_json(request: web.Request) -> JsonValue:
     """The body of a request, which came in time, fits and is strict JSON. Raises Refused."""
     if request.content_type not in _TYPES:
         raise Refused(Reason.UNSUPPORTED_MEDIA_TYPE, f"send {' or '.join(_TYPES)}")
+    if hdrs.CONTENT_ENCODING in request.headers:  # a small body may unpack to one that fills the memory
+        raise Refused(Reason.UNSUPPORTED_MEDIA_TYPE, "send the request as it is, without a Content-Encoding")
     if (request.content_length or 0) > MAX_BODY_BYTES:
         raise too_large()
     try:
@@ -70,10 +72,15 @@ async def read_json(request: web.Request) -> JsonValue:
         raise Refused(Reason.REQUEST_TIMEOUT, "the request took too long to arrive") from None
     except web.HTTPRequestEntityTooLarge:
         raise too_large() from None
+    except web.RequestPayloadError:
+        raise Refused(Reason.INVALID_ARGUMENT, "the request did not arrive whole") from None
     try:
-        return parse(decode(body)).value
+        found = parse(decode(body))
     except JsonError as error:
         raise Refused(Reason.INVALID_ARGUMENT, f"the request is no JSON that is taken: {error}") from None
+    if found.duplicates:  # of which whoever else reads it may keep another value
+        raise Refused(Reason.INVALID_ARGUMENT, "an object of the request has a member twice")
+    return found.value
 
 
 def too_large() -> Refused:

@@ -1,6 +1,7 @@
 """Sockets on which nothing is asked, or not to its end: a listener closes them, and answers everybody else."""
 
 import asyncio
+import gzip
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -165,3 +166,15 @@ def test_every_listener_of_the_service_is_served_so() -> None:
         if "AppRunner(" in path.read_text()
     ]
     assert makers == ["replica/service/sockets.py"]
+
+
+def test_a_packed_body_is_read_as_it_came() -> None:
+    packed = gzip.compress(b" " * 1_000_000)
+
+    async def work() -> None:
+        async with served() as listener, aiohttp.ClientSession() as session:
+            url = f"http://127.0.0.1:{listener.port}/read"
+            async with session.post(url, data=packed, headers={"Content-Encoding": "gzip"}) as answer:
+                assert await answer.text() == str(len(packed))
+
+    run(work())

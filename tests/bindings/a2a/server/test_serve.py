@@ -1,11 +1,13 @@
 """The A2A listener of a real `dmp serve`, and clients made with the official SDK and with bare HTTP."""
 
 import asyncio
+import gzip
 import json
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 import httpx
@@ -175,10 +177,49 @@ def test_anothers_task_and_an_absent_one_are_the_same_to_the_byte(place: Place) 
         (b"[" * 10_000, "INVALID_ARGUMENT"),
         (b'"\xff"', "INVALID_ARGUMENT"),
         (b" " * (MAX_BODY_BYTES + 1), "REQUEST_TOO_LARGE"),
+        (b'{"message": {"messageId": "x", "parts": [{"text": "a", "text": "b"}]}}', "INVALID_ARGUMENT"),
+        (
+            b'{"message": {}, "configuration": {"taskPushNotificationConfig": {"url": "https://x"}}}',
+            "PUSH_NOTIFICATION_NOT_SUPPORTED",
+        ),
     ],
 )
 def test_what_is_no_request_is_refused(place: Place, data: bytes, why: str) -> None:
     assert reason(bare(place, "POST", "/message:send", token=place.acme, data=data)) == why
+
+
+@pytest.mark.parametrize("packed", [gzip.compress(b'{"message": {}}'), b"\x1f\x8bnone", b"{}"])
+def test_a_body_is_taken_as_it_is_and_unpacked_for_nobody(place: Place, packed: bytes) -> None:
+    found = bare(
+        place, "POST", "/message:send", token=place.acme, data=packed, headers={"Content-Encoding": "gzip"}
+    )
+
+    assert (found[0], reason(found)) == (415, "UNSUPPORTED_MEDIA_TYPE")
+
+
+def test_a_client_that_is_revoked_while_its_body_arrives_leaves_nothing(place: Place) -> None:
+    token = place.ada.json("a2a", "client", "add", "slow")["token"]
+    place.ada.json("a2a", "client", "approve", "slow")
+    work = {"skill": "handoff", "title": "Late work"}
+    message = {"messageId": "late", "parts": [{"text": "Late."}], "metadata": {WORK: work}}
+    body = json.dumps({"message": {**message, "extensions": [WORK]}}).encode()
+    head = (
+        f"POST /message:send HTTP/1.1\r\nHost: {urlsplit(place.url).netloc}\r\nAuthorization: Bearer {token}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n"
+    )
+
+    async def send() -> None:
+        reader, writer = await asyncio.open_connection(*urlsplit(place.url).netloc.split(":"))
+        writer.write(head.encode() + body[:10])
+        assert b"100 Continue" in await reader.readline()
+        await asyncio.to_thread(place.ada.dmp, "a2a", "client", "revoke", "slow")
+        writer.write(body[10:])
+        await reader.readline()
+        assert b" 401 " in await reader.readline()
+        writer.close()
+
+    run(send())
+    assert "Late work" not in json.dumps(place.ada.json("task", "list", "--all"))
 
 
 def test_a_body_is_not_waited_for_before_its_bearer_is_known(place: Place) -> None:
