@@ -26,7 +26,7 @@ _WHOSE_DIR: Final = f"The replica's directory; else ${DIR_VARIABLE}, else {DEFAU
 LINE_CHARACTERS: Final = 200
 """Characters of what the help says of a command where it lists them."""
 
-_ROOMS: Final = ("core", "crypto", "replica", "transports")
+_ROOMS: Final = ("bindings", "core", "crypto", "replica", "transports")
 """Whose logs `--verbose` shows. Libraries may log what must not be shown, an address with a password for one."""
 
 

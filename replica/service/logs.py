@@ -16,7 +16,7 @@ import structlog
 from replica.cli.text import escaped
 from transports.remotes import redact
 
-ROOMS: Final = ("core", "crypto", "replica", "transports")
+ROOMS: Final = ("bindings", "core", "crypto", "replica", "transports")
 
 _PLAIN: Final = ("timestamp", "level", "event")
 

@@ -75,3 +75,11 @@ def test_of_what_libraries_log_only_the_place_is_logged(capsys: pytest.CaptureFi
     assert [each["logger"] for each in found] == ["aiohttp.server", "asyncio", "replicas.not.this.room"]
     assert SECRET not in str(found)
     assert "test_logs" in str(found[0]["place"])
+
+
+@pytest.mark.parametrize("room", ["bindings.a2a.server.app", "core.engine", "transports.git"])
+def test_what_a_room_of_the_project_logs_is_shown(capsys: pytest.CaptureFixture[str], room: str) -> None:
+    logs.configure("json", "warning")
+    logging.getLogger(room).error("a request failed: %s", "RuntimeError")
+
+    assert [line["event"] for line in lines(capsys)] == ["a request failed: RuntimeError"]
