@@ -10,7 +10,6 @@ from typing import Final
 
 from bindings.a2a import records, tasks
 from bindings.a2a.commits import CommitPoint
-from bindings.a2a.records import How
 from bindings.a2a.scope import in_scope, proposal
 from bindings.a2a.tasks import Task
 from core.errors import Code, DmpError, conflict, forbidden, invalid, not_found
@@ -88,15 +87,20 @@ def settle(node: Node, task: Task) -> None:
     if ended is None:
         return
     if task.handoff is None:
-        _close(node, task.root, ended.how)
+        _close(node, task.root, _REASONS[ended.how])
     else:
         found = proposal(node, task)
         if found.gate is not None:
-            _close(node, found.gate, ended.how)
+            _close(node, found.gate, _REASONS[ended.how])
         _drop(node, task, task.handoff.work_item)
     approved = task.handoff is not None and proposal(node, task).approved
     for question in open_questions(node, task, in_scope(node, task, approved=approved)):
-        _close(node, question, ended.how)
+        _close(node, question, _REASONS[ended.how])
+
+
+def fail(node: Node, task: Task, reason: str) -> None:
+    """Let an ask end that nobody is left to answer, for a reason that its client is told; outside any transaction."""
+    _close(node, task.root, reason)
 
 
 def open_questions(node: Node, task: Task, shown: list[Message]) -> list[Message]:
@@ -111,9 +115,9 @@ def open_questions(node: Node, task: Task, shown: list[Message]) -> list[Message
     ]
 
 
-def _close(node: Node, question: Message, how: How) -> None:
+def _close(node: Node, question: Message, reason: str) -> None:
     try:
-        node.engine.close(question.id, _REASONS[how])
+        node.engine.close(question.id, reason)
     except DmpError as error:
         if error.code is not Code.CONFLICT:  # else it has its answer
             raise

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Final, Literal
 
 from bindings.a2a import ending, projection, records
 from bindings.a2a.commits import CommitPoint
-from bindings.a2a.projection import DELETED, Facts, OpenGate, Projected
+from bindings.a2a.projection import DELETED, RECIPIENT_DROPPED, Facts, OpenGate, Projected, TaskState
 from bindings.a2a.records import Observed
 from bindings.a2a.scope import Proposal, gates_in_scope, in_scope, open_gates, proposal
 from bindings.a2a.tasks import Task
@@ -18,6 +18,14 @@ from replica.host import items
 from replica.host.items import WorkItem
 from replica.node import Node
 from replica.shared.kinds import TASK
+
+_ENDS: Final = {
+    TaskState.COMPLETED: projection.LANDED,
+    TaskState.REJECTED: projection.DROPPED,
+    TaskState.FAILED: projection.GONE,
+    TaskState.CANCELED: projection.CANCELED,
+}
+"""What is said of a handoff that has ended, where its work item tells otherwise by now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +54,12 @@ def note(node: Node, found: Sequence[Known]) -> list[Known]:
     """Keep how handoffs stand that changed since their client looked, and date that as of now.
 
     Outside any transaction. What decides the state of a handoff has not always a time of its own; and a client that
-    asks for what changed since a time is to be told of it.
+    asks for what changed since a time is to be told of it. An ask of a dropped work item is closed, so that whoever is
+    told that it failed is never told otherwise.
     """
+    for each in found:
+        if each.task.handoff is None and each.state.state is TaskState.FAILED and each.answer is None:
+            ending.fail(node, each.task, RECIPIENT_DROPPED)
     new = [each for each in found if each.task.handoff is not None and not _is_noted(each)]
     if not new:
         return [*found]
@@ -82,15 +94,24 @@ def know(node: Node, task: Task, opened: Collection[Message] | None = None) -> K
         open_questions=ending.open_questions(node, task, shown),
         open_gates=[OpenGate(each.id, data_type(each.data) or "", each.created_at) for each in gates],
         work_item=_work_item(task, item, proposed),
-        recipient_dropped=task.handoff is None and _is_dropped(node, task.root),
+        # An answer that was there before the drop stays the answer.
+        recipient_dropped=task.handoff is None and answer is None and _is_dropped(node, task.root),
         root_deliveries=[each.state for each in node.engine.deliveries(task.id)],
         scope=shown,
         note="" if task.ended is None else task.ended.note,
     )
-    state = projection.project(facts, node.host.system_address)
-    at = _changed_at(node, task, [*shown, *gates], answer)
     seen = None if task.handoff is None else records.observed(node.store.db, task.id)
+    state = _still(projection.project(facts, node.host.system_address), seen)
+    at = _changed_at(node, task, [*shown, *gates], answer)
     return Known(task, shown, item, answer, state, at if seen is None else max(at, seen.at), seen)
+
+
+def _still(state: Projected, seen: Observed | None) -> Projected:
+    """A handoff's state; one that its client was told has ended stays so, whatever becomes of its work item later."""
+    told = None if seen is None else TaskState(seen.how.partition(":")[0])
+    if told is None or not told.is_terminal or state.state is told:
+        return state
+    return Projected(told, _ENDS[told])
 
 
 def _answer(node: Node, task: Task, proposed: Proposal) -> Message | None:

@@ -103,8 +103,13 @@ def work(known: Known) -> JsonObject | None:
 
 
 def _lifecycle(state: Projected, status: str) -> str:
-    """The status of a work item as its client is told: a canceled or declined one is dropped, also before it is."""
-    return "dropped" if state.state in (TaskState.CANCELED, TaskState.REJECTED) else status
+    """The status of a work item as its client is told: a canceled or declined one is dropped, also before it is.
+
+    One that was told to have landed stays so.
+    """
+    if state.state in (TaskState.CANCELED, TaskState.REJECTED):
+        return "dropped"
+    return "landed" if state.state is TaskState.COMPLETED else status
 
 
 def _title(known: Known) -> str:

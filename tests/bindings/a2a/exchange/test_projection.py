@@ -1,5 +1,8 @@
 """Every row of the projection table, reached through the store as clients and owners do (section 8.7)."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from bindings.a2a import ending
@@ -209,3 +212,53 @@ def test_only_a_deciding_principal_declines(desk: Desk) -> None:
     with pytest.raises(DmpError) as refused:
         ending.decline(desk.node, Sender("human:ada"), task["id"])
     assert (refused.value.code, desk.state(task)) == ("forbidden", "WORKING")
+
+
+# An end is an end, whatever comes after it
+
+
+def test_row_5_an_answer_stays_one_when_the_work_item_that_gave_it_is_dropped(desk: Desk) -> None:
+    handoff = desk.approved()
+    task = desk.ask(envelope={"to": [desk.item(handoff)]})
+    desk.answer(task)
+
+    desk.set(handoff, "dropped")
+
+    assert desk.state(task) == "COMPLETED"
+    assert desk.get(task)["artifacts"]
+
+
+@pytest.mark.parametrize("look", [Desk.state, lambda desk, _: desk.listed()])
+def test_row_3_an_ask_that_failed_by_a_drop_stays_so(desk: Desk, look: Callable[[Desk, Any], Any]) -> None:
+    handoff = desk.approved()
+    task = desk.ask(envelope={"to": [desk.item(handoff)]})
+    desk.set(handoff, "dropped")
+    look(desk, task)
+
+    desk.set(handoff, "working")
+
+    assert (desk.state(task), desk.says(task)) == ("FAILED", "The task this was asked of was dropped.")
+    with pytest.raises(DmpError):
+        desk.answer(task)
+
+
+@pytest.mark.parametrize("after", ["draft", "ready", "working", "dropped", "landed", None])
+@pytest.mark.parametrize(("end", "told"), [("landed", "COMPLETED"), ("dropped", "REJECTED")])
+def test_a_handoff_that_its_client_was_told_has_ended_stays_so(
+    desk: Desk, end: str, told: str, after: str | None
+) -> None:
+    task = desk.approved()
+    desk.set(task, end)
+    before = desk.state(task), desk.says(task)
+
+    if after is None:
+        desk.remove(task)
+    else:
+        desk.set(task, after)
+
+    assert before[0] == told
+    assert (desk.state(task), desk.says(task)) == before
+    (listed,) = desk.listed()["tasks"]
+    assert listed["status"]["state"] == f"TASK_STATE_{told}"
+    stands = desk.get(task).get("metadata", {}).get(WORK, {}).get("status")
+    assert stands == (None if after is None else end)
