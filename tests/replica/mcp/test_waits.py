@@ -194,9 +194,10 @@ def test_a_call_that_is_repeated_while_it_waits_waits_for_the_same_answer(ada: O
 def test_whoever_is_revoked_meanwhile_hears_no_answer(ada: Office) -> None:
     async def work() -> Told:
         call = asyncio.create_task(ada.told("msg_send", to=[ADA], **QUESTION))
-        await asked(ada)
+        (id_,) = await asked(ada)
         with ada.node.store.transaction(CommitPoint.AGENT) as db:
             decide(db, SCOUT, "revoked")
+        ada.answer(id_, choice="yes")
         return await call
 
     told = ada.run(work())
