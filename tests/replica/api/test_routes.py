@@ -3,16 +3,19 @@
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
+from core.errors import Code, DmpError
 from core.gate_types import GATE_TYPES
 from core.inputs import ReplyInput, Sender, SendInput
 from core.message import State
 from replica.api import app, recent, table
 from replica.api.routes import ROUTES
 from replica.host import raising
+from replica.node import opened
 from replica.records.tokens import Tier
 from tests.replica.api.host import PATIENCE, Host, User, quoted, served, session, work_item
 
@@ -177,6 +180,41 @@ def test_post_reply_to_a_gate_needs_a_deciding_human(host: Host, ada: User, bot:
     assert bot.post(f"/api/messages/{id_}/reply", {"body": "", "choice": "approve"}).status == 404
     decided = ada.post(f"/api/messages/{id_}/reply", {"body": "", "choice": "approve"})
     assert decided.status == 201
+
+
+def test_a_gate_decided_by_requests_and_commands_at_once_has_one_decision(host: Host, ada: User) -> None:
+    for round_ in range(10):
+        id_ = gate(host, f"race-{round_}")
+        ready = threading.Barrier(4)
+
+        def by_request(choice: str, id_: str = id_, ready: threading.Barrier = ready) -> bool:
+            ready.wait(PATIENCE)
+            status = ada.post(f"/api/messages/{id_}/reply", {"body": "", "choice": choice}).status
+            assert status in (201, 409)
+            return status == 201
+
+        def by_command(choice: str, id_: str = id_, ready: threading.Barrier = ready) -> bool:
+            with opened(host.root) as node:
+                ready.wait(PATIENCE)
+                try:
+                    node.engine.reply(
+                        Sender(node.address, can_decide=True), id_, ReplyInput("", choice=choice)
+                    )
+                except DmpError as error:
+                    if error.code is not Code.CONFLICT:
+                        raise
+                    return False
+            return True
+
+        with ThreadPoolExecutor(4) as pool:
+            both = [
+                pool.submit(each, choice)
+                for each in (by_request, by_command)
+                for choice in ("approve", "deny")
+            ]
+            assert sum(each.result() for each in both) == 1
+        answers = [each for each in host.node.engine.thread(id_) if each.kind == "answer"]
+        assert [each.reply_to for each in answers] == [id_]
 
 
 # GET /api/messages/{id}/answer
