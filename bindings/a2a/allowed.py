@@ -109,8 +109,11 @@ class Allowed:
 
     def _approved(self) -> list[Task]:
         if self._handoffs is None:
-            found = tasks.every(self._node.store.db, self._client)
-            self._handoffs = [each for each in found if proposal(self._node, each).approved]
+            db = self._node.store.db
+            sent = (tasks.find(db, self._client, each) for each in records.sent_handoffs(db, self._client))
+            self._handoffs = [
+                each for each in sent if each is not None and proposal(self._node, each).approved
+            ]
         return self._handoffs
 
 

@@ -15,6 +15,11 @@ How = Literal["canceled", "declined"]
 _OWN: Final = "SELECT id, idempotency_key FROM messages WHERE sender = ? AND idempotency_key IS NOT NULL"
 _KEY: Final = "SELECT idempotency_key FROM messages WHERE id = ? AND sender = ?"
 _TASKS: Final = f"{_OWN} AND kind IN ('question', 'handoff') ORDER BY position"
+_HANDOFFS: Final = """
+SELECT messages.id FROM a2a_handoffs CROSS JOIN messages
+ON messages.sender = a2a_handoffs.client AND messages.idempotency_key = a2a_handoffs.key
+WHERE a2a_handoffs.client = ? ORDER BY messages.position
+"""
 _OPEN_ASKS: Final = f"""
 {_OWN} AND kind = 'question'
   AND NOT EXISTS (SELECT 1 FROM messages AS answer WHERE answer.reply_to = messages.id AND answer.kind = 'answer')
@@ -134,6 +139,11 @@ def forget_handoff(db: Connection, client: str, key: str) -> None:
 def drafts_of(db: Connection, client: str) -> list[str]:
     """The addresses of the work items that a client handed off, whatever became of them."""
     return [row[0] for row in db.execute("SELECT work_item FROM a2a_handoffs WHERE client = ?", (client,))]
+
+
+def sent_handoffs(db: Connection, client: str) -> list[str]:
+    """The ids of a client's messages that handed off work, the oldest first."""
+    return [row[0] for row in db.execute(_HANDOFFS, (client,))]
 
 
 def is_handed_off(db: Connection, work_item: str) -> bool:

@@ -57,7 +57,7 @@ def application(
     app.router.add_post("/message:stream", edge.send_and_stream)
     app.router.add_get("/tasks", edge.list_tasks)
     app.router.add_post("/tasks/{task}:cancel", edge.cancel)
-    app.router.add_get("/tasks/{task}:subscribe", edge.subscribe)
+    app.router.add_get("/tasks/{task}:subscribe", edge.subscribe, allow_head=False)  # all of it is a body
     app.router.add_post("/tasks/{task}:subscribe", edge.subscribe)
     app.router.add_get("/tasks/{task}", edge.get_task)
     for path, reason, said in _NOT_HERE:

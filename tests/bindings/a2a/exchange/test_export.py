@@ -272,6 +272,17 @@ def test_ids_of_others_long_threads_cost_what_absent_ones_do(desk: Desk) -> None
         assert there <= nowhere + 50
 
 
+def test_whom_a_client_may_address_costs_the_same_however_much_it_asked(desk: Desk) -> None:
+    def act(to: str) -> Any:
+        return desk.send(envelope={"to": [to]}, messageId="same")
+
+    before = steps(desk, act, "task:t-00000000ff")
+    for _ in range(50):
+        desk.ask()
+
+    assert steps(desk, act, "task:t-00000000ff") <= before + 50
+
+
 @pytest.mark.parametrize("id_", ["", "\ud800", "x" * 10_000, "m-\n", "../m"])
 def test_an_odd_id_is_as_absent(desk: Desk, id_: str) -> None:
     assert answer_of(lambda: desk.get(id_)) == answer_of(lambda: desk.get("m-absent"))

@@ -257,6 +257,14 @@ def test_what_a_client_may_not_do_is_refused_by_its_reason(place: Place, name: s
     assert (found[0], reason(found)) == (403, why)
 
 
+def test_a_stream_is_no_answer_to_a_request_for_headers_alone(place: Place) -> None:
+    message = {"messageId": "head", "parts": [{"text": "Well?"}]}
+    data = json.dumps({"message": message, "configuration": {"returnImmediately": True}}).encode()
+    task = json.loads(bare(place, "POST", "/message:send", token=place.acme, data=data)[2])["task"]["id"]
+
+    assert bare(place, "HEAD", f"/tasks/{task}:subscribe", token=place.acme)[0] == 404
+
+
 def test_nothing_is_pushed_and_the_card_says_so(place: Place) -> None:
     status, headers, body = bare(place, "GET", "/.well-known/agent-card.json")
     card = json.loads(body)
