@@ -73,12 +73,17 @@ async def running(
             max_sessions=MAX_SESSIONS,
         )
         door = _Door(workers, sessions)
+        failed: Exception | None = None
         async with _served(door, listening), sessions.run():
             try:
                 yield f"http://{reached_at(address, listening)}{PATH}"
+            except Exception as error:  # noqa: BLE001 - it leaves as it came, and in no group of the sessions' tasks
+                failed = error
             finally:
                 desk.end()
                 await door.ended()
+        if failed is not None:
+            raise failed
     finally:
         await asyncio.to_thread(workers.close)
         listening.close()

@@ -188,6 +188,15 @@ def test_an_address_that_is_taken_is_said_to_be(ada: Office) -> None:
     run(work())
 
 
+def test_what_fails_while_the_tools_are_served_is_told_as_it_is(ada: Office) -> None:
+    async def work() -> None:
+        with Changes(ada.root / "state.db") as changes, pytest.raises(DmpError, match="no key"):
+            async with http.running(ada.root, changes, "127.0.0.1:0", "--mcp"):
+                raise DmpError(Code.NOT_FOUND, "no key")
+
+    run(work())
+
+
 def test_the_service_serves_the_tools_where_it_is_told_to_and_ends_while_somebody_waits(ada: Office) -> None:
     secret = token(ada, SCOUT)
     with subprocess.Popen(
