@@ -110,7 +110,7 @@ def _since(text: str | None) -> str | None:
         moment = None
     if moment is None:
         raise invalid("statusTimestampAfter", "a time is written as 2026-09-23T11:00:00.000Z")
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond:06}Z"
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def is_since(at: str, since: str) -> bool:

@@ -246,8 +246,11 @@ class _Edge:
         if secret.encode() in await request.read():
             raise invalid("message", "the message holds your token; leave it out, and have another one made")
         configuration = given.get("configuration")
-        if isinstance(configuration, dict) and configuration.get("taskPushNotificationConfig") is not None:
-            raise Refused(Reason.PUSH_NOTIFICATION_NOT_SUPPORTED, _NO_PUSH)
+        if isinstance(configuration, dict):
+            if configuration.get("taskPushNotificationConfig") is not None:
+                raise Refused(Reason.PUSH_NOTIFICATION_NOT_SUPPORTED, _NO_PUSH)
+            if not isinstance(configuration.get("returnImmediately") or False, bool):
+                raise invalid("configuration.returnImmediately", "returnImmediately is true or false")
         message = given.get("message")
         active = wire.named_extensions(request)
         if isinstance(message, dict):

@@ -122,6 +122,8 @@ def test_tasks_are_found_by_state_context_and_time(desk: Desk, asked: list[str])
     assert ids(desk.listed(contextId=asked[2])) == [asked[2]]
     assert ids(desk.listed(statusTimestampAfter=since)) == [asked[1], asked[4], asked[3]]
     assert len(ids(desk.listed(status="TASK_STATE_UNSPECIFIED"))) == 5
+    for early in ("0001-01-01T00:00:00Z", "0999-12-31T23:59:59Z"):
+        assert len(ids(desk.listed(statusTimestampAfter=early))) == 5
 
 
 def test_a_list_has_no_history_and_no_artifacts_unless_asked_for(desk: Desk, asked: list[str]) -> None:

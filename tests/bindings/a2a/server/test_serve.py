@@ -178,6 +178,7 @@ def test_anothers_task_and_an_absent_one_are_the_same_to_the_byte(place: Place) 
         (b'"\xff"', "INVALID_ARGUMENT"),
         (b" " * (MAX_BODY_BYTES + 1), "REQUEST_TOO_LARGE"),
         (b'{"message": {"messageId": "x", "parts": [{"text": "a", "text": "b"}]}}', "INVALID_ARGUMENT"),
+        (b'{"message": {}, "configuration": {"returnImmediately": "true"}}', "INVALID_ARGUMENT"),
         (
             b'{"message": {}, "configuration": {"taskPushNotificationConfig": {"url": "https://x"}}}',
             "PUSH_NOTIFICATION_NOT_SUPPORTED",
