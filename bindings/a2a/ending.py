@@ -61,6 +61,18 @@ def decline(node: Node, by: Sender, message_id: str, note: str = "") -> None:
     settle(node, task)
 
 
+def refuse(node: Node, task: Task) -> None:
+    """Let a handoff end whose message the owner declined while its gate waits, so that no later answer takes it on.
+
+    Outside any transaction; nothing where the gate approved it meanwhile.
+    """
+    with node.store.transaction(CommitPoint.ENDED) as db:
+        if proposal(node, task).approved:
+            return
+        records.end(db, task.id, "declined", node.now(), "")
+    settle(node, task)
+
+
 def _is_decided(node: Node, task: Task) -> bool:
     if task.handoff is None:
         return answer_to(node.store.db, task.id) is not None

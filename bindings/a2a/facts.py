@@ -55,11 +55,13 @@ def note(node: Node, found: Sequence[Known]) -> list[Known]:
 
     Outside any transaction. What decides the state of a handoff has not always a time of its own; and a client that
     asks for what changed since a time is to be told of it. An ask of a dropped work item is closed, so that whoever is
-    told that it failed is never told otherwise.
+    told that it failed is never told otherwise. So is the draft of a handoff dropped whose message was declined.
     """
     for each in found:
         if each.task.handoff is None and each.state.state is TaskState.FAILED and each.answer is None:
             ending.fail(node, each.task, RECIPIENT_DROPPED)
+        if _is_refused_only(each):
+            ending.refuse(node, each.task)
     new = [each for each in found if each.task.handoff is not None and not _is_noted(each)]
     if not new:
         return [*found]
@@ -72,6 +74,12 @@ def note(node: Node, found: Sequence[Known]) -> list[Known]:
         for task, each in dated.items():
             records.observe(db, task, each.how, each.at)
     return [dated.get(each.task.id, each) for each in found]
+
+
+def _is_refused_only(known: Known) -> bool:
+    """Whether a handoff is declined by an answer to its message alone: its draft and its gate wait still."""
+    is_draft = known.item is not None and known.item.status == "draft"
+    return known.state.state is TaskState.REJECTED and known.task.ended is None and is_draft
 
 
 def _is_noted(known: Known) -> bool:

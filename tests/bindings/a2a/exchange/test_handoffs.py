@@ -7,7 +7,7 @@ import pytest
 from bindings.a2a import artifacts, handoffs
 from bindings.a2a.commits import CommitPoint
 from bindings.a2a.extensions import WORK
-from core.errors import DmpError
+from core.errors import Code, DmpError
 from core.gate_data import data_type
 from crypto.canonical import JsonValue, canonical_size
 from replica.host import items, raising
@@ -43,6 +43,20 @@ def test_approving_it_makes_the_draft_ready_and_declining_drops_it(desk: Desk) -
     desk.decide(desk.gate(declined), "decline")
 
     assert (item_of(desk, approved).status, item_of(desk, declined).status) == ("ready", "dropped")
+
+
+def test_declining_its_message_drops_the_draft_and_closes_the_gate_once_the_client_was_told(
+    desk: Desk,
+) -> None:
+    task = desk.hand_off()
+    gate = desk.gate(task)
+    desk.decide(desk.root(task), "decline")
+
+    assert desk.state(task) == "REJECTED"
+    assert item_of(desk, task).status == "dropped"
+    with pytest.raises(DmpError) as told:
+        desk.decide(gate, "approve")
+    assert told.value.code is Code.CONFLICT
 
 
 @pytest.mark.parametrize(
