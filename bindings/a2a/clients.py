@@ -22,7 +22,7 @@ from replica.records.commits import CommitPoint
 from replica.records.tokens import hash_of
 
 PREFIX: Final = "a2a."
-PROGRAM: Final = "A2A client"
+PROGRAM: Final = "an A2A client"
 MAX_RECIPIENTS: Final = 50
 
 TOKEN: Final = "dmp_a2a_"
