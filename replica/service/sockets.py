@@ -15,7 +15,13 @@ from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
 MOST_IDLE: Final = 256
-"""Sockets of one listener on which nothing is being answered, at once."""
+"""Sockets of one listener on which nothing is being answered, for longer than a moment."""
+
+MOMENT_SECONDS: Final = 0.5
+"""How long more of them may be there: many that come at once are accepted before the first of them is read."""
+
+MOST_COMING: Final = 4 * MOST_IDLE
+"""Those of them at once, a moment or not."""
 
 REQUEST_SECONDS: Final = 30.0
 """How long the first head of a socket may take to arrive, and the body of each request."""
@@ -70,18 +76,18 @@ class _Sockets:
     def __init__(self) -> None:
         self._silent: dict[RequestHandler, asyncio.TimerHandle] = {}
         self._asked: dict[RequestHandler, web.Request] = {}
+        self._room: asyncio.TimerHandle | None = None
 
     def made(self, server: web.Server) -> RequestHandler:
-        """The protocol of a socket that was just accepted; it makes room for it first."""
-        there = server.connections
-        if len(there) >= MOST_IDLE:
-            idle = [each for each in there if self._is_idle(each)]
-            for each in idle[: max(0, len(idle) + 1 - MOST_IDLE)]:
-                each.force_close()
+        """The protocol of a socket that was just accepted; room for it is made in a moment, or first where it must."""
+        loop = asyncio.get_running_loop()
+        there = len(server.connections)
+        if there >= MOST_COMING:
+            self._close_oldest(server, MOST_COMING - 1)
+        if there >= MOST_IDLE and self._room is None:
+            self._room = loop.call_later(MOMENT_SECONDS, self._make_room, server)
         handler = server()
-        self._silent[handler] = asyncio.get_running_loop().call_later(
-            REQUEST_SECONDS, self._close_silent, handler
-        )
+        self._silent[handler] = loop.call_later(REQUEST_SECONDS, self._close_silent, handler)
         return handler
 
     @web.middleware
@@ -104,6 +110,17 @@ class _Sockets:
         for each in self._silent.values():
             each.cancel()
         self._silent.clear()
+        if self._room is not None:
+            self._room.cancel()
+
+    def _make_room(self, server: web.Server) -> None:
+        self._room = None
+        self._close_oldest(server, MOST_IDLE)
+
+    def _close_oldest(self, server: web.Server, most: int) -> None:
+        idle = [each for each in server.connections if self._is_idle(each)]
+        for each in idle[: max(0, len(idle) - most)]:
+            each.force_close()
 
     def _is_idle(self, handler: RequestHandler) -> bool:
         request = self._asked.get(handler)

@@ -141,6 +141,34 @@ def test_of_too_many_sockets_the_oldest_that_asks_nothing_makes_room(
     run(work())
 
 
+def test_those_that_come_at_once_make_no_room_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sockets, "MOST_IDLE", 2)
+
+    async def work() -> None:
+        async with served() as listener:
+            together = await asyncio.gather(*(listener.open() for _ in range(20)))
+            for _, writer in together:
+                writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            assert all([(await closed(pair)).endswith(b"here") for pair in together])
+
+    run(work())
+
+
+def test_however_many_come_at_once_there_is_a_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sockets, "MOST_COMING", 4)
+    monkeypatch.setattr(sockets, "MOMENT_SECONDS", PATIENCE)
+
+    async def work() -> None:
+        async with served() as listener:
+            held = [await listener.open() for _ in range(12)]
+            for pair in held[:8]:
+                assert await closed(pair) == b""
+            for _, writer in held:
+                writer.close()
+
+    run(work())
+
+
 def test_what_is_answered_is_not_ended_by_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sockets, "REQUEST_SECONDS", SOON)
     monkeypatch.setattr(sockets, "MOST_IDLE", 2)
