@@ -47,7 +47,7 @@ def decline(node: Node, by: Sender, message_id: str, note: str = "") -> None:
     if utf8_len(note) > MAX_NOTE_BYTES:
         raise invalid("note", f"a note has at most {MAX_NOTE_BYTES} bytes")
     asked = node.engine.message(message_id)
-    task = None if asked is None else tasks.find(node.store.db, asked.sender, message_id)
+    task = None if asked is None else tasks.opened(node.store.db, asked.sender, message_id)
     if task is None:
         raise not_found("message", "no client asked that; `dmp inbox` lists the messages you have")
     with node.store.transaction(CommitPoint.ENDED) as db:

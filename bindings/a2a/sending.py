@@ -18,7 +18,7 @@ from bindings.a2a.parts import read_parts
 from bindings.a2a.projection import TaskState
 from bindings.a2a.tasks import Task
 from bindings.a2a.work import HandoffRequest, StatusRequest, WorkRequest, read_work
-from core.errors import conflict, invalid
+from core.errors import conflict, invalid, not_found
 from core.inputs import Sender, SendInput
 from core.message import Message
 from core.store.messages import message_by_key
@@ -123,14 +123,21 @@ def _heard_by(allowed: Allowed, task: Task) -> tuple[str, ...]:
 
 
 def _in_context(allowed: Allowed, incoming: Incoming, given: SendInput) -> SendInput:
-    """An opening in the context it names: as a reply there, since a thread is what replies make."""
+    """An opening in the context it names: as a reply there, since a thread is what replies make.
+
+    What it replies to itself is a message that its client sent or received at this card.
+    """
+    replied = None
+    if given.reply_to is not None:
+        replied = allowed.takes_part(given.reply_to)
+        if replied is None:
+            raise not_found("replyTo", "unknown message")
     if incoming.context is None:
         return given
     first = allowed.thread(incoming.context)
-    if given.reply_to is None:
+    if replied is None:
         return replace(given, reply_to=first.id)
-    replied = allowed.takes_part(given.reply_to)
-    if replied is not None and replied.thread != incoming.context:
+    if replied.thread != incoming.context:
         raise invalid("replyTo", "the message replied to is in another context")
     return given
 

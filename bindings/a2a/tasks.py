@@ -5,6 +5,7 @@ from sqlite3 import Connection
 
 from bindings.a2a import records
 from bindings.a2a.records import Ended, Handoff
+from bindings.a2a.routed import is_routed
 from core.errors import DmpError, not_found
 from core.message import Message
 from core.store.messages import message_by_id
@@ -31,7 +32,13 @@ class Task:
 
 
 def find(db: Connection, client: str, task_id: str) -> Task | None:
-    """A client's task by its id; None for another's, and for any message that opened none."""
+    """A client's task by its id; None for another's, for any message that opened none, and for an instance's."""
+    found = opened(db, client, task_id)
+    return None if found is None or is_routed(db, client, found.id) else found
+
+
+def opened(db: Connection, client: str, task_id: str) -> Task | None:
+    """What a client opened, at this card or by asking an instance, which has ids and a card of its own."""
     root = message_by_id(db, task_id)
     if root is None or root.sender != client or not root.takes_answer:
         return None
@@ -53,7 +60,12 @@ def need(db: Connection, client: str, task_id: str, field: str = "taskId") -> Ta
 
 def every(db: Connection, client: str) -> list[Task]:
     """A client's tasks, the oldest first."""
-    found = (find(db, client, each) for each in records.tasks_of(db, client))
+    return [each for each in all_opened(db, client) if not is_routed(db, client, each.id)]
+
+
+def all_opened(db: Connection, client: str) -> list[Task]:
+    """What a client opened at this card or by asking instances, the oldest first."""
+    found = (opened(db, client, each) for each in records.tasks_of(db, client))
     return [task for task in found if task is not None]
 
 

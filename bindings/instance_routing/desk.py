@@ -108,7 +108,8 @@ def cancel(node: Node, client: str, text: str) -> JsonObject:
     Outside any transaction. Raises Refused.
     """
     task = need(node, client, text)
-    shared = a2a_tasks.need(node.store.db, client, task.root.id)
+    shared = a2a_tasks.opened(node.store.db, client, task.root.id)
+    assert shared is not None, "a task here is a question of the client's"
     with node.store.transaction(CommitPoint.CANCELED):
         standing = tasks.stand(node, task)
         if not standing.is_final:

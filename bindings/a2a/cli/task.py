@@ -29,7 +29,9 @@ def list_(cli: Cli, everything: bool) -> None:
 
     with cli.node() as node, node.store.reading() as db:
         known = [
-            know(node, each) for client in clients.every(node) for each in tasks.every(db, client.address)
+            know(node, each)
+            for client in clients.every(node)
+            for each in tasks.all_opened(db, client.address)
         ]
     shown = [each for each in known if everything or not each.state.state.is_terminal]
     if cli.as_json:
