@@ -95,6 +95,48 @@ def test_a_client_asks_waits_streams_and_is_answered(place: Place) -> None:
     run(work())
 
 
+def test_a_client_answers_a_question_put_to_it(place: Place) -> None:
+    async def work() -> None:
+        async with sdk(place, place.acme) as client, sdk(place, place.acme, streaming=False) as answering:
+            states: list[str] = []
+            asked: dict[str, Any] = {}
+            async for event in client.send_message(asking("q1", "Mend the fence?")):
+                shown = MessageToDict(event)
+                if "artifactUpdate" in shown:
+                    continue
+                status = (shown.get("task") or shown["statusUpdate"])["status"]
+                states.append(status["state"])
+                if "task" in shown:
+                    asked = shown["task"]
+                    back = ("--kind", "question", "--blocking", "--choice", "left", "--choice", "right")
+                    await dmp(
+                        place, "send", "agent:ada/a2a.acme", "Which one?", "--reply-to", asked["id"], *back
+                    )
+                elif status["state"] == "TASK_STATE_INPUT_REQUIRED":
+                    question = status["message"]["metadata"][ENVELOPE]
+                    assert (question["kind"], question["choices"]) == ("question", ["left", "right"])
+                    extra = {"taskId": asked["id"], "metadata": {ENVELOPE: {"choice": "left"}}}
+                    await one(answering.send_message(asking("q2", "The old one.", now=True, **extra)))
+                elif states[-2:] == ["TASK_STATE_INPUT_REQUIRED", "TASK_STATE_WORKING"]:
+                    await dmp(place, "answer", asked["id"], "Done.")
+        assert states == [
+            "TASK_STATE_WORKING",
+            "TASK_STATE_INPUT_REQUIRED",
+            "TASK_STATE_WORKING",
+            "TASK_STATE_COMPLETED",
+        ]
+        (said,) = [
+            each for each in place.ada.json("inbox")["deliveries"] if each["message"]["kind"] == "answer"
+        ]
+        assert (said["message"]["from"], said["message"]["choice"]) == ("agent:ada/a2a.acme", "left")
+
+    run(work())
+
+
+async def dmp(place: Place, *arguments: str) -> None:
+    await asyncio.to_thread(place.ada.dmp, *arguments)
+
+
 async def get(place: Place, token: str, task: str) -> Any:
     async with sdk(place, token) as client:
         return await client.get_task(a2a_pb2.GetTaskRequest(id=task))
@@ -120,6 +162,30 @@ def test_a_client_hands_work_off_and_cancels(place: Place) -> None:
             task = shown["task"]["id"]
             done = MessageToDict(await client.cancel_task(a2a_pb2.CancelTaskRequest(id=task)))
             assert done["status"]["state"] == "TASK_STATE_CANCELED"
+
+    run(work())
+
+
+def test_work_that_is_approved_is_followed_until_it_has_landed(place: Place) -> None:
+    async def work() -> None:
+        async with sdk(place, place.other) as following, sdk(place, place.other, streaming=False) as client:
+            metadata = {WORK: {"skill": "handoff", "title": "Paint the gate"}}
+            shown = await one(
+                client.send_message(asking("w1", "Green.", metadata=metadata, extensions=[WORK]))
+            )
+            task, item = shown["task"]["id"], shown["task"]["metadata"][WORK]["task"]
+            (gate,) = [
+                each["gate"]["id"] for each in place.ada.json("gates")["gates"] if item in json.dumps(each)
+            ]
+            await dmp(place, "answer", gate, "approve")
+            states = []
+            async for event in following.subscribe(a2a_pb2.SubscribeToTaskRequest(id=task)):
+                found = MessageToDict(event)
+                states.append((found.get("task") or found["statusUpdate"])["status"]["state"])
+                next_ = {"TASK_STATE_SUBMITTED": "working", "TASK_STATE_WORKING": "landed"}.get(states[-1])
+                if next_ is not None:
+                    await dmp(place, "task", "edit", item, "--status", next_)
+            assert states == ["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]
 
     run(work())
 
