@@ -25,7 +25,9 @@ class InstanceRoutingBinding:
             return
         from bindings.instance_routing import running
 
-        async with running.running(root, changes, routing.listen, routing.url) as url:
+        async with running.running(
+            root, changes, routing.listen, routing.url, config.a2a.requests_per_minute
+        ) as url:
             yield {"instances": url}
 
 

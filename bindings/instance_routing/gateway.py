@@ -13,6 +13,8 @@ from typing import Final, TypeVar
 
 from aiohttp import hdrs, web
 
+from bindings.a2a.errors import Refused as OfEdge
+from bindings.a2a.server.rates import Rates
 from bindings.instance_routing import desk, errors
 from bindings.instance_routing.callers import caller
 from bindings.instance_routing.card import DIRECTORY, WAIT_SECONDS, card
@@ -35,6 +37,7 @@ MAX_WAITS: Final = 200
 
 EXTENSIONS: Final = "A2A-Extensions"
 PROTOCOL: Final = "A2A-Version"
+_COUNTED: Final = web.RequestKey("counted", bool)
 _VERSIONS: Final = ("", "1.0")
 
 _log = logging.getLogger(__name__)
@@ -43,9 +46,9 @@ T = TypeVar("T")
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def application(workers: Workers, changes: Changes, url: Callable[[], str]) -> web.Application:
+def application(workers: Workers, changes: Changes, url: Callable[[], str], rates: Rates) -> web.Application:
     """The gateway on the replica that `workers` have open, reached at `url`; `changes` tells of commits."""
-    gateway = _Gateway(workers, changes, url)
+    gateway = _Gateway(workers, changes, url, rates)
     app = web.Application(middlewares=[gateway.door], client_max_size=MAX_BODY_BYTES)
     app.on_response_prepare.append(_plain)
     app.on_shutdown.append(gateway.shut)
@@ -88,7 +91,8 @@ _NOT_HERE: Final = (
 class _Gateway:
     """The handlers, and what they share."""
 
-    def __init__(self, workers: Workers, changes: Changes, url: Callable[[], str]) -> None:
+    def __init__(self, workers: Workers, changes: Changes, url: Callable[[], str], rates: Rates) -> None:
+        self._rates = rates
         self._workers = workers
         self._changes = changes
         self._url = url
@@ -196,9 +200,18 @@ class _Gateway:
         found = await self._workers.run(lambda node: caller(node, secret))
         if found is None:
             raise errors.nobody()
+        if asked.get(_COUNTED) is None:  # a request is counted once, however often its bearer is looked at
+            asked[_COUNTED] = True
+            self._count(found)
         if _header(asked, PROTOCOL) not in _VERSIONS:
             raise Refused(Reason.VERSION_NOT_SUPPORTED, "A2A 1.0 is spoken here")
         return found
+
+    def _count(self, client: str) -> None:
+        try:
+            self._rates.take(client)
+        except OfEdge:
+            raise Refused(Reason.LIMITED, "you ask too often; wait a little") from None
 
     async def _as_client(self, asked: web.Request, work: Callable[[Node, str], T]) -> T:
         """Do something for whoever asks, who is looked at in the same thread just before."""

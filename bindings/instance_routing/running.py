@@ -9,11 +9,13 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from bindings.a2a.server.rates import Rates
 from bindings.instance_routing import waking
 from bindings.instance_routing.gateway import application
 from core.errors import DmpError
 from replica.api.errors import Refusal
 from replica.api.workers import Workers
+from replica.host.settings import A2A_REQUESTS_PER_MINUTE
 from replica.node import DirectoryNode, opened
 from replica.service.changes import Changes
 from replica.service.listening import bound, reached_at
@@ -33,11 +35,13 @@ _log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def running(root: Path, changes: Changes, address: str, url: str) -> AsyncIterator[str]:
+async def running(
+    root: Path, changes: Changes, address: str, url: str, per_minute: int = A2A_REQUESTS_PER_MINUTE
+) -> AsyncIterator[str]:
     """Serve the instances of the replica at `root`; the value is the URL that the card names.
 
-    That is `url`, or the address itself where it is empty. Raises DmpError `unavailable` where the address cannot be
-    used.
+    That is `url`, or the address itself where it is empty. A client makes `per_minute` requests in a minute. Raises
+    DmpError `unavailable` where the address cannot be used.
     """
     listening = bound(address, OPTION)
     reached = url.rstrip("/") or f"http://{reached_at(address, listening)}"
@@ -45,7 +49,7 @@ async def running(root: Path, changes: Changes, address: str, url: str) -> Async
     ended = threading.Event()
     # Apart from the others: a wake command may take a minute.
     wakes = Workers(lambda: _waking(root, ended.is_set), 1, "instance-wakes")
-    app = application(workers, changes, lambda: reached)
+    app = application(workers, changes, lambda: reached, Rates(per_minute))
     looking = asyncio.create_task(_look_at_wakes(wakes, changes))
     try:
         async with answering(app, listening, seconds=END_SECONDS):

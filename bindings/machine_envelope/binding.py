@@ -27,7 +27,9 @@ class MachineEnvelopeBinding:
         from bindings.machine_envelope import server, settled
 
         receiving = settled.receiver(root, settings)
-        async with server.running(root, settings.listen, receiving, clients.find, settings.url) as url:
+        async with server.running(
+            root, settings.listen, receiving, clients.find, settings.url, config.a2a.requests_per_minute
+        ) as url:
             yield {"envelopes": url}
 
 

@@ -15,6 +15,8 @@ from typing import Final, TypeAlias
 from aiohttp import hdrs, web
 
 from bindings.a2a.allowed import Caller
+from bindings.a2a.errors import Refused
+from bindings.a2a.server.rates import Rates
 from bindings.machine_envelope.card import CARD_PATH, card
 from bindings.machine_envelope.errors import Refusal, Wrong, refused
 from bindings.machine_envelope.extension import ACQUIRE_PATH, HEADER, URI, activated
@@ -46,18 +48,23 @@ _log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def running(
-    root: Path, address: str, receiving: Callable[[str], Receiver], find: FindClient, url: str
+    root: Path,
+    address: str,
+    receiving: Callable[[str], Receiver],
+    find: FindClient,
+    url: str,
+    per_minute: int,
 ) -> AsyncIterator[str]:
     """Listen for the length of a block; the value is the URL that the card names.
 
-    `receiving` makes the receiver once that URL is known, which is `url` unless that is empty. Raises DmpError
-    `unavailable` where the address cannot be used.
+    `receiving` makes the receiver once that URL is known, which is `url` unless that is empty. A client makes
+    `per_minute` requests in a minute. Raises DmpError `unavailable` where the address cannot be used.
     """
     listening = bound(address, "--machine-envelope-listen")
     workers = Workers(lambda: opened(root), _THREADS, "machine-envelope")
     try:
         named = url.rstrip("/") or f"http://{reached_at(address, listening)}"
-        app = Listener(workers, receiving(named), find, named).application()
+        app = Listener(workers, receiving(named), find, named, Rates(per_minute)).application()
         async with answering(app, listening, seconds=_END_SECONDS):
             yield named
     finally:
@@ -68,7 +75,10 @@ async def running(
 class Listener:
     """The routes, over a receiver."""
 
-    def __init__(self, workers: Workers, receiver: Receiver, find: FindClient, url: str) -> None:
+    def __init__(
+        self, workers: Workers, receiver: Receiver, find: FindClient, url: str, rates: Rates
+    ) -> None:
+        self._rates = rates
         self._workers = workers
         self._receiver = receiver
         self._find = find
@@ -111,7 +121,10 @@ class Listener:
         scheme, _, secret = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
         if scheme.lower() != "bearer" or not secret:
             return None
-        return await self._workers.run(lambda node: self._find(node, secret.strip()))
+        found = await self._workers.run(lambda node: self._find(node, secret.strip()))
+        if found is not None:
+            self._rates.take(found.address)
+        return found
 
     async def _call(self, request: web.Request) -> web.StreamResponse:
         client = await self._client(request)
@@ -156,6 +169,12 @@ async def _told(
             status=busy.status,
             headers=busy.headers,
         )
+    except Refused as limited:
+        response = web.json_response(
+            limited.to_json(),
+            status=limited.status,
+            headers={hdrs.RETRY_AFTER: limited.headers["Retry-After"]},
+        )
     except Exception as error:  # noqa: BLE001 - a bug is told without what it happened to
         _log.error("a request could not be answered (%s)", type(error).__name__)
         response = web.json_response({"error": {"code": 500, "message": "this host failed"}}, status=500)
@@ -166,21 +185,22 @@ async def _told(
 
 
 async def _body(request: web.Request) -> JsonValue:
-    """The parsed body, as it was received; None for what is no JSON."""
+    """The parsed body, as it was received; None for what is no JSON, or has a member of an object twice."""
     try:
         async with asyncio.timeout(_BODY_SECONDS):
             raw = await request.read()
-        return parse(decode(raw)).value
+        found = parse(decode(raw))
     except JsonError:
         return None
     except TimeoutError:
         raise web.HTTPRequestTimeout from None
+    return None if found.duplicates else found.value  # of two members only one would be under the signature
 
 
 def _read_call(call: JsonValue, version: str) -> tuple[str, Mapping[str, JsonValue]]:
     """The method and the parameters of a JSON-RPC call. Raises Refusal."""
     if call is None:
-        raise Refusal(Wrong.PARSE_ERROR, "the request is not JSON")
+        raise Refusal(Wrong.PARSE_ERROR, "the request is not JSON, or has a member twice")
     method = call.get("method") if isinstance(call, dict) else None
     if not isinstance(call, dict) or call.get("jsonrpc") != "2.0" or not isinstance(method, str):
         raise Refusal(Wrong.INVALID_REQUEST, "the request is no call of JSON-RPC 2.0")

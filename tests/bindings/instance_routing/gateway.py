@@ -121,10 +121,10 @@ class Gateway:
 
 
 @asynccontextmanager
-async def served(machine: Machine) -> AsyncIterator[Gateway]:
+async def served(machine: Machine, per_minute: int = 6_000) -> AsyncIterator[Gateway]:
     with Changes(machine.root / "state.db") as changes:
         async with (
-            running(machine.root, changes, "127.0.0.1:0", "") as url,
+            running(machine.root, changes, "127.0.0.1:0", "", per_minute) as url,
             aiohttp.ClientSession() as session,
         ):
             yield Gateway(machine, session, url)

@@ -116,6 +116,20 @@ def test_one_answer_for_every_bearer_that_is_no_approved_clients(ada: Machine) -
     run(work())
 
 
+def test_who_asks_too_often_is_told_to_wait_and_a_request_counts_once(ada: Machine) -> None:
+    async def work() -> None:
+        async with served(ada, per_minute=12) as gateway:  # two at once
+            client = gateway.client()
+            assert (await client.send(a_request(ada.scribe.id))).status == 200
+            assert (await client.ask("GET", "/tasks")).status == 200
+            refused = await client.ask("GET", "/tasks")
+            assert (refused.status, refused.json["error"]["details"][0]["reason"]) == (429, "LIMITED")
+            assert int(refused.headers["Retry-After"]) > 0
+            assert (await gateway.client(OTHER).ask("GET", "/tasks")).status == 200
+
+    run(work())
+
+
 # From a message to its reply
 
 

@@ -82,6 +82,8 @@ def serving(ada: Host, *options: str, **settings: str) -> Iterator[dict[str, Any
             str(ada.root),
             "--listen",
             "127.0.0.1:0",
+            "--a2a-requests-per-minute",
+            "6000",  # a hundred replays come at once
             "--json",
             *options,
         ],
