@@ -83,6 +83,7 @@ def keep(node: DirectoryNode, peer: Peer, credential: str | None) -> Peer:
     state = PeerState.NO_CREDENTIAL if credential is None else PeerState.ACTIVE
     kept = replace(peer, state=state, added_at=node.now(), refresh_at=node.wall() + schedule.REFRESH)
     with node.store.transaction(Point.PEER) as db:
+        records.forget_tasks(db, kept.alias)
         records.put(db, kept)
         records.try_now(db, kept.alias)
     return kept

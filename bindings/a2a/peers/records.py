@@ -87,6 +87,12 @@ def remove(db: sqlite3.Connection, alias: str) -> bool:
     return db.execute("DELETE FROM a2a_peers WHERE alias = ?", (alias,)).rowcount > 0
 
 
+def forget_tasks(db: sqlite3.Connection, alias: str) -> None:
+    """Forget the tasks of whoever had an alias before: another peer's are its own, whatever it calls them."""
+    db.execute("DELETE FROM a2a_peer_tasks WHERE alias = ?", (alias,))
+    db.execute("DELETE FROM a2a_peer_words WHERE alias = ?", (alias,))
+
+
 def _peer(row: tuple[Any, ...]) -> Peer:
     alias, card_url, interface, about, options, state, why, added_at, refresh_at = row
     said: Mapping[str, Any] = json.loads(about)

@@ -41,7 +41,7 @@ _INTERNAL: Final = (-32603, -32000)
 
 _ERROR_INFO: Final = "type.googleapis.com/google.rpc.ErrorInfo"
 
-Failure = Literal["later", "refused", "auth"]
+Failure = Literal["later", "refused", "auth", "busy"]
 Call = Mapping[str, JsonValue]
 
 
@@ -215,6 +215,10 @@ def _object(text: str) -> dict[str, JsonValue]:
     return found
 
 
+_BUSY: Final = (408, 429)
+"""Statuses by which a server asks to be asked later; a message that meets one is given up as after any 4xx."""
+
+
 def _failed(status: int, body: bytes) -> PeerError:
     """What an answer of another status than 200 means."""
     try:
@@ -227,6 +231,8 @@ def _failed(status: int, body: bytes) -> PeerError:
         return PeerError("later", text, words)
     if status == 401 or (status == 403 and _reason(error).startswith("AUTH_")):
         return PeerError("auth", text, words)
+    if status in _BUSY:
+        return PeerError("busy", text, words)
     if 300 <= status < 400:
         text = f"it answers with {status}, and no redirect is followed"
     return PeerError("refused", text, words)

@@ -22,6 +22,7 @@ from tests.bindings.a2a.peers.stage import (
     ScriptedPeer,
     Stage,
     ThisMachine,
+    refusal,
     served,
     stage,
     staged,
@@ -412,6 +413,53 @@ def test_another_task_than_was_asked_for_counts_for_nothing(ada: Machine, one_pe
         one_peer.on_task = other
         await s.work(after=schedule.HOUR)
         assert s.answer(asked) is None
+
+    play(ada, one_peer, scene)
+
+
+@pytest.mark.parametrize("code", [408, 429])
+def test_a_peer_that_is_busy_is_asked_for_the_task_again(
+    ada: Machine, one_peer: ScriptedPeer, code: int
+) -> None:
+    async def busy(_: web.Request, given: Json) -> web.StreamResponse:
+        return refusal(code, "later, please")
+
+    async def scene(s: Stage) -> None:
+        asked = ada.ask(PEER)
+        await s.work()
+        one_peer.on_task, answers = busy, one_peer.on_task
+        await s.work(after=schedule.HOUR)
+        assert s.answer(asked) is None
+        one_peer.on_task = answers
+        one_peer.says(f"t-{asked.id}", COMPLETED, "Yes.")
+        await s.work(after=schedule.HOUR)
+        answer = s.answer(asked)
+        assert answer is not None
+        assert answer.body == "Yes."
+
+    play(ada, one_peer, scene)
+
+
+def test_another_peer_under_an_alias_has_none_of_the_tasks_of_the_one_before(
+    ada: Machine, one_peer: ScriptedPeer
+) -> None:
+    async def scene(s: Stage) -> None:
+        before = ada.ask(PEER)
+        await s.work()
+        adding.remove(s.node, "acme")
+        assert s.answer(before) is not None  # closed
+        await s.add(one_peer)
+        now = ada.ask(PEER)
+
+        async def old_name(_: web.Request, body: Json) -> web.StreamResponse:
+            task = {"id": f"t-{before.id}", "contextId": "c", "status": status(COMPLETED, "Mine.")}
+            return web.json_response({"task": task})
+
+        one_peer.on_send = old_name
+        await s.work()
+        answer = s.answer(now)
+        assert answer is not None
+        assert answer.body == "Mine."
 
     play(ada, one_peer, scene)
 
