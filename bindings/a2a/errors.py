@@ -147,6 +147,8 @@ def refused(error: DmpError, *, canceling: bool = False) -> Refused:
             return Refused(Reason.INVALID_ARGUMENT, "unknown contextId", "message.contextId")
         case Code.FORBIDDEN | Code.NOT_FOUND if name == "replyTo" or _REF.match(name):
             return Refused(Reason.INVALID_ARGUMENT, "unknown message", name)
+        case Code.FORBIDDEN if name == "from":  # revoked since the bearer was looked at
+            return nobody()
         case Code.FORBIDDEN:
             return Refused(_FORBIDDEN.get(name.partition("[")[0], Reason.FORBIDDEN), error.message)
         case Code.NOT_FOUND:
@@ -159,6 +161,13 @@ def refused(error: DmpError, *, canceling: bool = False) -> Refused:
             return Refused(Reason.LIMITED, error.message)
         case Code.UNAVAILABLE:
             return Refused(Reason.UNAVAILABLE, "this host cannot do that now; try again later")
+
+
+def nobody() -> Refused:
+    """The one refusal of whoever is no approved client, or is none any more."""
+    return Refused(
+        Reason.UNAUTHENTICATED, "send the header Authorization: Bearer TOKEN, with an approved client's token"
+    )
 
 
 def path_of(name: str | None) -> str | None:

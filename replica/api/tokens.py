@@ -139,6 +139,10 @@ def _kind(node: Node, address: str) -> Kind:
                 raise conflict("for", f"{address} does not live; its token is good while it does")
             return Kind.RUN
         case "agent":
+            if node.host.external(address) is not None:
+                raise forbidden(
+                    "for", f"{address} is reached through a binding, and has that one's token alone"
+                )
             found = agents.need(node.store.db, address)
             agents.need_registered_at(found, node.me)
             if found.status != "approved":

@@ -34,6 +34,8 @@ def principal(node: Node, address: str) -> Sender:
     """
     if parse_address(address, "from", DISPATCH).kind not in ("agent", "run"):
         raise forbidden("from", "tools act for an agent or a session alone")
+    if node.host.external(address) is not None:
+        raise forbidden("from", f"{address} is reached through a binding, and acts through that alone")
     found = sender(node, address)
     if address.startswith("agent:"):
         _check_agent(node, address)

@@ -17,7 +17,7 @@ from aiohttp import hdrs, web
 
 from bindings.a2a import clients, exchange, paging
 from bindings.a2a.clients import Client
-from bindings.a2a.errors import Reason, Refused, refused
+from bindings.a2a.errors import Reason, Refused, nobody, refused
 from bindings.a2a.extensions import EXTENSIONS, WORK
 from bindings.a2a.metadata import extension_of
 from bindings.a2a.presenting import JsonObject
@@ -232,7 +232,7 @@ class _Edge:
         secret = wire.secret_of(request)
         found = await self._workers.run(lambda node: clients.find(node, secret))
         if found is None:
-            raise wire.nobody()
+            raise nobody()
         self._rates.take(found.address)
         wire.check_version(request)
         return secret, found
@@ -278,7 +278,7 @@ class _Edge:
         def run(node: Node) -> T:
             client = clients.find(node, secret)
             if client is None:
-                raise wire.nobody()
+                raise nobody()
             return work(node, client)
 
         return await self._workers.run(run)

@@ -11,7 +11,7 @@ from typing import Final
 
 from aiohttp import hdrs, web
 
-from bindings.a2a.errors import Reason, Refused
+from bindings.a2a.errors import Reason, Refused, nobody
 from bindings.a2a.extensions import EXTENSIONS
 from crypto.canonical import JsonError, JsonValue, decode, parse
 
@@ -35,13 +35,6 @@ def secret_of(request: web.Request) -> str:
     if scheme.lower() != "bearer" or not secret or len(secret) > _MAX_SECRET:
         raise nobody()
     return secret
-
-
-def nobody() -> Refused:
-    """The one refusal of whoever is no approved client."""
-    return Refused(
-        Reason.UNAUTHENTICATED, "send the header Authorization: Bearer TOKEN, with an approved client's token"
-    )
 
 
 def check_version(request: web.Request) -> None:

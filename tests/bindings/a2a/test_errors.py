@@ -33,6 +33,12 @@ ROWS: dict[str, tuple[Code, str | None, tuple[int, str, str], str | None]] = {
     "forbidden on urgent": (Code.FORBIDDEN, "urgent", denied("URGENT_NOT_ALLOWED"), None),
     "forbidden on wake": (Code.FORBIDDEN, "wake", denied("WAKE_NOT_ALLOWED"), None),
     "forbidden on kind": (Code.FORBIDDEN, "kind", denied("KIND_NOT_ALLOWED"), None),
+    "forbidden on from, as no bearer": (
+        Code.FORBIDDEN,
+        "from",
+        (401, "UNAUTHENTICATED", "UNAUTHENTICATED"),
+        None,
+    ),
     "conflict": (Code.CONFLICT, "taskId", ENDED, None),
     "limited": (Code.LIMITED, None, (429, "RESOURCE_EXHAUSTED", "LIMITED"), None),
 }

@@ -67,6 +67,16 @@ def test_agent_token_is_given_once_and_good_once_the_agent_is_approved(host: Hos
     assert bot.get("/api/mailbox").status == 401
 
 
+def test_agent_that_a_binding_reaches_has_no_token_of_this_api(host: Host) -> None:
+    client = "agent:ada/a2a.acme"
+    with host.node.store.transaction(CommitPoint.AGENT) as db:
+        agents.register(db, host.node.random, client, "tests", host.node.me)
+        agents.decide(db, client, "approved")
+    with pytest.raises(DmpError) as refused:
+        tokens.make(host.node, client)
+    assert (refused.value.code, refused.value.field) == (Code.FORBIDDEN, "for")
+
+
 def test_agent_token_of_an_earlier_registration_is_good_no_more(host: Host, ada: User) -> None:
     before = host.agent("bot")
     ada.post(f"/api/agents/{quoted('agent:ada/bot')}/revoke")
