@@ -325,6 +325,6 @@ def test_senders_beyond_this_machine_are_marked(ada: Office, monkeypatch: pytest
     here = ada.call("inbox_read")["messages"][0]["message"]
     assert (here["external"], here["remote"], here["remoteHandle"]) == (False, False, None)
     ada.node.store.db.execute("UPDATE messages SET origin = 'bob-0a1b2c3d'")
-    monkeypatch.setattr(PersonHost, "external", lambda _, __: "client")
+    monkeypatch.setattr(PersonHost, "external", lambda _, address: "client" if address == ADA else None)
     there = ada.call("inbox_read", state="read")["messages"][0]["message"]
     assert (there["external"], there["remote"], there["remoteHandle"]) == (True, True, "bob-0a1b2c3d")
