@@ -106,5 +106,7 @@ def _check_agent(node: Node, token: Token) -> None:
     found = agents.find(node.store.db, token.address)
     if found is None or found.status == "revoked" or found.replica not in (None, node.me):
         raise unauthenticated(_NO_GOOD)
+    if node.host.external(token.address) is not None:  # whose token is its binding's
+        raise unauthenticated(_NO_GOOD)
     if found.status == "pending":
         raise forbidden(f"{token.address} waits to be approved")

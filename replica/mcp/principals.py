@@ -68,7 +68,7 @@ def standing(node: Node, address: str) -> str | None:
         principal(node, address)
     except DmpError as error:
         found = agents.find(node.store.db, address)
-        if found is None or found.status != "pending":
+        if found is None or found.status != "pending" or node.host.external(address) is not None:
             raise
         return error.message
     return None

@@ -14,6 +14,7 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from core.host import AgentStatus
 from replica.cli import main
 from replica.mcp.tools import TOOLS
 from tests.replica.mcp.office import ADA, PATIENCE, SCOUT, SCRIBE, Office
@@ -208,3 +209,13 @@ def test_it_starts_for_nobody_else(
     assert main.run(["mcp", *arguments, "--dir", str(ada.root)]) == code
     out, errors = capsys.readouterr()
     assert (out, says in errors) == ("", True)
+
+
+@pytest.mark.parametrize("status", ["pending", "approved"])
+def test_it_starts_for_no_client_that_a_binding_reaches(
+    ada: Office, capsys: pytest.CaptureFixture[str], status: AgentStatus
+) -> None:
+    client = "agent:ada/a2a.acme"
+    ada.register(client, None if status == "pending" else status)
+    assert main.run(["mcp", "--as", client, "--dir", str(ada.root)]) == 1
+    assert "is reached through a binding" in capsys.readouterr().err
