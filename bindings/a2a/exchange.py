@@ -10,7 +10,7 @@ from bindings.a2a.allowed import Allowed, Caller
 from bindings.a2a.commits import CommitPoint
 from bindings.a2a.extensions import ENVELOPE, WORK
 from bindings.a2a.facts import Known, know, note
-from bindings.a2a.presenting import JsonObject, View, text_type
+from bindings.a2a.presenting import MARKDOWN, JsonObject, View, text_type
 from bindings.a2a.projection import TaskState
 from bindings.a2a.scope import open_gates
 from bindings.a2a.tasks import Task
@@ -31,8 +31,8 @@ def send_message(node: Node, client: Caller, request: JsonObject, active: frozen
     `sending.deliver`, and `invalid` on `configuration` or a member of it.
     """
     incoming = sending.read_message(request.get("message"), active)
-    view = view_of(client, request, active)
-    history = paging.read_count(configuration_of(request), "historyLength")
+    view = View(client.address, active, text_of(request))
+    history = paging.read_count(_configuration(request), "historyLength")
     if isinstance(incoming.work, StatusRequest):
         return {"message": _status(node, client, incoming, incoming.work, view)}
     done = sending.deliver(node, client, incoming)
@@ -41,31 +41,30 @@ def send_message(node: Node, client: Caller, request: JsonObject, active: frozen
     return {"task": _shown(node, done, view, history)}
 
 
-def configuration_of(request: JsonObject) -> JsonObject:
-    """How a client wants its message dealt with. Raises DmpError `invalid` on `configuration`."""
-    configuration = request.get("configuration") or {}
-    if not isinstance(configuration, dict):
-        raise invalid("configuration", "a configuration is an object")
-    return configuration
+def text_of(request: JsonObject) -> str:
+    """The media type of text in whatever answers a message, by what its client accepts (section 8.2).
 
-
-def view_of(client: Caller, request: JsonObject, active: frozenset[str]) -> View:
-    """How a client is shown what becomes of a message. Raises DmpError `invalid` on what it accepts."""
-    modes = _modes(configuration_of(request).get("acceptedOutputModes"))
-    return View(client.address, active, text_type(modes))
+    Raises DmpError `invalid` on `configuration` or a member of it.
+    """
+    return text_type(_modes(_configuration(request).get("acceptedOutputModes")))
 
 
 def get_task(
-    node: Node, client: Caller, task_id: str, history_length: int | None, active: frozenset[str]
+    node: Node,
+    client: Caller,
+    task_id: str,
+    history_length: int | None,
+    active: frozenset[str],
+    text: str = MARKDOWN,
 ) -> JsonObject:
     """A client's task as it stands (A2A's GetTask), with the last messages of its history.
 
-    Raises DmpError `not-found` on `taskId`.
+    `text` is the media type of its text. Raises DmpError `not-found` on `taskId`.
     """
     task = tasks.need(node.store.db, client.address, task_id)
     handoffs.propose(node, task)
     ending.take_up(node, task)
-    return _shown(node, task, View(client.address, active), history_length)
+    return _shown(node, task, View(client.address, active, text), history_length)
 
 
 def list_tasks(node: Node, client: Caller, query: JsonObject, active: frozenset[str]) -> JsonObject:
@@ -157,6 +156,13 @@ def _status(
             "parts": [*parts, {"data": {"handoffs": states}, "mediaType": presenting.JSON}],
         }
     return message
+
+
+def _configuration(request: JsonObject) -> JsonObject:
+    configuration = request.get("configuration") or {}
+    if not isinstance(configuration, dict):
+        raise invalid("configuration", "a configuration is an object")
+    return configuration
 
 
 def _modes(value: JsonValue) -> list[str] | None:

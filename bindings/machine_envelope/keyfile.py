@@ -51,11 +51,6 @@ def make_key(root: Path, seed: bytes, now: str) -> OwnKey:
     return OwnKey(key, did)
 
 
-def find_key(root: Path) -> OwnKey | None:
-    """The key, or None where there is none. Raises DmpError as `read_key`."""
-    return read_key(root) if path_of(root).exists() else None
-
-
 def read_key(root: Path) -> OwnKey:
     """Read the key.
 

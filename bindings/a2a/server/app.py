@@ -153,11 +153,12 @@ class _Edge:
         options: JsonObject = configuration if isinstance(configuration, dict) else {}
         if not isinstance(task, dict) or options.get("returnImmediately") is True or state_of(task) in WAITS:
             return wire.answer(found, active)
-        subject = Subject(client.address, secret, str(task["id"]), active)
+        subject = Subject(client.address, secret, str(task["id"]), active, exchange.text_of(given))
         await self._wait(subject)
         history = paging.read_count(options, "historyLength")
         now = await self._as_client(
-            secret, lambda node, asks: exchange.get_task(node, asks, subject.task, history, active)
+            secret,
+            lambda node, asks: exchange.get_task(node, asks, subject.task, history, active, subject.text),
         )
         return wire.answer({"task": now}, active)
 
@@ -168,9 +169,8 @@ class _Edge:
         task = found.get("task")
         if not isinstance(task, dict):
             return await stream(request, found, None, active)
-        async with self._following.follow(
-            Subject(client.address, secret, str(task["id"]), active)
-        ) as follower:
+        subject = Subject(client.address, secret, str(task["id"]), active, exchange.text_of(given))
+        async with self._following.follow(subject) as follower:
             return await stream(request, found, follower, active)
 
     async def subscribe(self, request: web.Request) -> web.StreamResponse:

@@ -17,7 +17,7 @@ from typing import Final
 
 from bindings.a2a import clients, exchange
 from bindings.a2a.errors import Reason, Refused
-from bindings.a2a.presenting import JsonObject
+from bindings.a2a.presenting import MARKDOWN, JsonObject
 from core.errors import Code, DmpError
 from replica.api.workers import Workers
 from replica.node import Node
@@ -39,12 +39,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is followed: a task of a client's, as it is shown with these extensions active."""
+    """What is followed: a task of a client's, as it is shown with these extensions active and text of this type."""
 
     client: str
     secret: str
     task: str
     active: frozenset[str]
+    text: str = MARKDOWN
 
 
 @dataclass(eq=False, slots=True)
@@ -210,7 +211,7 @@ def _look_at(node: Node, subject: Subject) -> JsonObject | None:
     if client is None or client.address != subject.client:
         return None
     try:
-        return exchange.get_task(node, client, subject.task, 0, subject.active)
+        return exchange.get_task(node, client, subject.task, 0, subject.active, subject.text)
     except DmpError as error:
         if error.code is Code.NOT_FOUND:
             return None

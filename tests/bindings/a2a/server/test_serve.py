@@ -95,6 +95,27 @@ def test_a_client_asks_waits_streams_and_is_answered(place: Place) -> None:
     run(work())
 
 
+@pytest.mark.parametrize("streaming", [True, False])
+def test_a_client_that_takes_plain_text_alone_gets_no_other_in_whatever_answers_it(
+    place: Place, streaming: bool
+) -> None:
+    async def work() -> None:
+        request = asking(f"plain-{streaming}", "Which colour?")
+        request.configuration.accepted_output_modes.append("text/plain")
+        shown: list[str] = []
+        async with sdk(place, place.acme, streaming=streaming) as client:
+            task = ""
+            async for event in client.send_message(request):
+                shown.append(json.dumps(MessageToDict(event)))
+                if streaming and not task:
+                    task = MessageToDict(event)["task"]["id"]
+                    await dmp(place, "answer", task, "Green.")
+        assert '"text/plain"' in shown[-1]
+        assert not [each for each in shown if "text/markdown" in each]
+
+    run(work())
+
+
 def test_a_client_answers_a_question_put_to_it(place: Place) -> None:
     async def work() -> None:
         async with sdk(place, place.acme) as client, sdk(place, place.acme, streaming=False) as answering:
