@@ -143,8 +143,9 @@ class _Gateway:
         secret = _secret(asked)
         client = await self._client(asked)
         body = await _body(asked)
-        given = read(_parsed(body), extensions_of(_header(asked, EXTENSIONS)))
-        if secret.encode() in body:
+        value = _parsed(body)
+        given = read(value, extensions_of(_header(asked, EXTENSIONS)))
+        if secret in json.dumps(value):  # as it was meant, however its characters were written
             raise errors.invalid(
                 "message", "the message holds your token; leave it out, and have another one made"
             )

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import json
 from typing import Any
 
 import pytest
@@ -445,7 +446,7 @@ def test_what_may_not_be_sent_is_refused_by_name_and_nothing_is_stored(ada: Mach
     run(work())
 
 
-@pytest.mark.parametrize("where", ["text", "metadata", "filename"])
+@pytest.mark.parametrize("where", ["text", "metadata", "filename", "escaped"])
 def test_a_clients_own_token_is_never_stored(ada: Machine, where: str) -> None:
     async def work() -> None:
         async with served(ada) as gateway:
@@ -458,9 +459,13 @@ def test_a_clients_own_token_is_never_stored(ada: Machine, where: str) -> None:
                     request["metadata"]["token"] = secret
                 case _:
                     request["message"]["parts"] = [{"raw": "AA==", "filename": secret}]
-            answer = await refused(gateway, request)
+            data = json.dumps(request).encode()
+            if where == "escaped":
+                data = data.replace(secret.encode(), f"\\u{ord(secret[0]):04x}{secret[1:]}".encode())
+            answer = await gateway.client().ask("POST", "/message:send", data=data)
             assert answer.status == 400
             assert secret.encode() not in answer.body
+            assert ada.inbox() == []
 
     run(work())
 

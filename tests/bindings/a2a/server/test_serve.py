@@ -350,6 +350,14 @@ def test_what_a_client_may_not_do_is_refused_by_its_reason(place: Place, name: s
     assert (found[0], reason(found)) == (403, why)
 
 
+@pytest.mark.parametrize("escaped", [False, True])
+def test_a_clients_own_token_is_never_stored_however_it_is_written(place: Place, escaped: bool) -> None:
+    text = f"\\u{ord(place.acme[0]):04x}{place.acme[1:]}" if escaped else place.acme
+    data = f'{{"message": {{"messageId": "token-{escaped}", "parts": [{{"text": "{text}"}}]}}}}'.encode()
+    found = bare(place, "POST", "/message:send", token=place.acme, data=data)
+    assert (found[0], place.acme.encode() in found[2]) == (400, False)
+
+
 def test_a_stream_is_no_answer_to_a_request_for_headers_alone(place: Place) -> None:
     message = {"messageId": "head", "parts": [{"text": "Well?"}]}
     data = json.dumps({"message": message, "configuration": {"returnImmediately": True}}).encode()
