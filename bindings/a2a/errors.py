@@ -26,7 +26,7 @@ OWN: Final = "dispatch.foo"
 class Reason(StrEnum):
     """Why a request is refused, as an ErrorInfo says it."""
 
-    INVALID_ARGUMENT = "INVALID_ARGUMENT"
+    INVALID_PARAMS = "INVALID_PARAMS"
     TASK_NOT_FOUND = "TASK_NOT_FOUND"
     FORBIDDEN_ADDRESS = "FORBIDDEN_ADDRESS"
     URGENT_NOT_ALLOWED = "URGENT_NOT_ALLOWED"
@@ -52,7 +52,7 @@ class Reason(StrEnum):
 
 
 TABLE: Final[Mapping[Reason, tuple[int, str, str]]] = {
-    Reason.INVALID_ARGUMENT: (400, "INVALID_ARGUMENT", A2A),
+    Reason.INVALID_PARAMS: (400, "INVALID_ARGUMENT", A2A),
     Reason.TASK_NOT_FOUND: (404, "NOT_FOUND", A2A),
     Reason.FORBIDDEN_ADDRESS: (403, "PERMISSION_DENIED", OWN),
     Reason.URGENT_NOT_ALLOWED: (403, "PERMISSION_DENIED", OWN),
@@ -140,20 +140,20 @@ def refused(error: DmpError, *, canceling: bool = False) -> Refused:
         case Code.INVALID:
             if isinstance(error, ContentTypeNotSupportedError):
                 return Refused(Reason.CONTENT_TYPE_NOT_SUPPORTED, error.message, error.field)
-            return Refused(Reason.INVALID_ARGUMENT, error.message, path_of(error.field))
+            return Refused(Reason.INVALID_PARAMS, error.message, path_of(error.field))
         case Code.FORBIDDEN | Code.NOT_FOUND if name == "taskId":
             return Refused(Reason.TASK_NOT_FOUND, "no task of yours has that id")
         case Code.FORBIDDEN | Code.NOT_FOUND if name == "contextId":
-            return Refused(Reason.INVALID_ARGUMENT, "unknown contextId", "message.contextId")
+            return Refused(Reason.INVALID_PARAMS, "unknown contextId", "message.contextId")
         case Code.FORBIDDEN | Code.NOT_FOUND if name == "replyTo" or _REF.match(name):
-            return Refused(Reason.INVALID_ARGUMENT, "unknown message", name)
+            return Refused(Reason.INVALID_PARAMS, "unknown message", name)
         case Code.FORBIDDEN if name == "from":  # revoked since the bearer was looked at
             return nobody()
         case Code.FORBIDDEN:
             return Refused(_FORBIDDEN.get(name.partition("[")[0], Reason.FORBIDDEN), error.message)
         case Code.NOT_FOUND:
             said = "nobody is reached at that address" if name.startswith("to[") else error.message
-            return Refused(Reason.INVALID_ARGUMENT, said, path_of(error.field))
+            return Refused(Reason.INVALID_PARAMS, said, path_of(error.field))
         case Code.CONFLICT:
             reason = Reason.TASK_NOT_CANCELABLE if canceling else Reason.UNSUPPORTED_OPERATION
             return Refused(reason, error.message)

@@ -242,7 +242,7 @@ class _Edge:
         secret, client = await self._client(request)
         given = await wire.read_json(request)
         if not isinstance(given, dict):
-            raise Refused(Reason.INVALID_ARGUMENT, "a request is a JSON object")
+            raise Refused(Reason.INVALID_PARAMS, "a request is a JSON object")
         if secret in json.dumps(given):  # as it was meant, however its characters were written
             raise invalid("message", "the message holds your token; leave it out, and have another one made")
         configuration = given.get("configuration")

@@ -66,13 +66,13 @@ async def read_json(request: web.Request) -> JsonValue:
     except web.HTTPRequestEntityTooLarge:
         raise too_large() from None
     except web.RequestPayloadError:
-        raise Refused(Reason.INVALID_ARGUMENT, "the request did not arrive whole") from None
+        raise Refused(Reason.INVALID_PARAMS, "the request did not arrive whole") from None
     try:
         found = parse(decode(body))
     except JsonError as error:
-        raise Refused(Reason.INVALID_ARGUMENT, f"the request is no JSON that is taken: {error}") from None
+        raise Refused(Reason.INVALID_PARAMS, f"the request is no JSON that is taken: {error}") from None
     if found.duplicates:  # of which whoever else reads it may keep another value
-        raise Refused(Reason.INVALID_ARGUMENT, "an object of the request has a member twice")
+        raise Refused(Reason.INVALID_PARAMS, "an object of the request has a member twice")
     return found.value
 
 

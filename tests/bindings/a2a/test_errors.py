@@ -8,7 +8,7 @@ from bindings.a2a.errors import BAD_REQUEST, ERROR_INFO, Refused, refused
 from bindings.a2a.parts import ContentTypeNotSupportedError
 from core.errors import Code, DmpError
 
-INVALID = (400, "INVALID_ARGUMENT", "INVALID_ARGUMENT")
+INVALID = (400, "INVALID_ARGUMENT", "INVALID_PARAMS")
 ABSENT = (404, "NOT_FOUND", "TASK_NOT_FOUND")
 ENDED = (400, "FAILED_PRECONDITION", "UNSUPPORTED_OPERATION")
 

@@ -14,7 +14,9 @@ import httpx
 import pytest
 from a2a.client import ClientConfig, ClientFactory
 from a2a.client.card_resolver import A2ACardResolver
+from a2a.client.errors import A2AClientError
 from a2a.types import a2a_pb2
+from a2a.utils.errors import InvalidParamsError, TaskNotFoundError
 from google.protobuf.json_format import MessageToDict, ParseDict
 
 from bindings.a2a.extensions import ENVELOPE, EXTENSIONS, WORK
@@ -258,16 +260,16 @@ def test_anothers_task_and_an_absent_one_are_the_same_to_the_byte(place: Place) 
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"{", "INVALID_ARGUMENT"),
-        (b"[]", "INVALID_ARGUMENT"),
-        (b'{"message": {}, "message": {}}', "INVALID_ARGUMENT"),
-        (b"[" * 10_000, "INVALID_ARGUMENT"),
-        (b'"\xff"', "INVALID_ARGUMENT"),
+        (b"{", "INVALID_PARAMS"),
+        (b"[]", "INVALID_PARAMS"),
+        (b'{"message": {}, "message": {}}', "INVALID_PARAMS"),
+        (b"[" * 10_000, "INVALID_PARAMS"),
+        (b'"\xff"', "INVALID_PARAMS"),
         (b" " * (MAX_BODY_BYTES + 1), "REQUEST_TOO_LARGE"),
-        (b'{"message": {"messageId": "x", "parts": [{"text": "a", "text": "b"}]}}', "INVALID_ARGUMENT"),
+        (b'{"message": {"messageId": "x", "parts": [{"text": "a", "text": "b"}]}}', "INVALID_PARAMS"),
         (
             b'{"message": {"messageId": "x", "parts": [{"text": "a"}]}, "configuration": {"returnImmediately": 1}}',
-            "INVALID_ARGUMENT",
+            "INVALID_PARAMS",
         ),
         (
             b'{"message": {}, "configuration": {"taskPushNotificationConfig": {"url": "https://x"}}}',
@@ -348,6 +350,29 @@ def test_what_a_client_may_not_do_is_refused_by_its_reason(place: Place, name: s
     found = bare(place, "POST", "/message:send", token=place.acme, data=data)
 
     assert (found[0], reason(found)) == (403, why)
+
+
+def test_the_official_client_is_told_of_each_refusal(place: Place) -> None:
+    async def work() -> None:
+        async with sdk(place, place.other, streaming=False) as client:
+            for name, (envelope, _) in ENVELOPES.items():
+                request = asking(f"no-{name}", "Hey", metadata={ENVELOPE: envelope})
+                with pytest.raises(A2AClientError, match="HTTP Error 403"):
+                    await one(client.send_message(request))
+            anothers = await one(client.send_message(asking("mine", "Mine?", now=True)))
+        task = anothers["task"]["id"]
+        async with sdk(place, place.acme, streaming=False) as client:
+            with pytest.raises(TaskNotFoundError):
+                await client.get_task(a2a_pb2.GetTaskRequest(id=task))
+            with pytest.raises(TaskNotFoundError):
+                await client.cancel_task(a2a_pb2.CancelTaskRequest(id=task))
+            with pytest.raises(InvalidParamsError, match="unknown contextId"):
+                await one(client.send_message(asking("his", "Hey", contextId=task)))
+        with pytest.raises(A2AClientError, match="HTTP Error 401"):
+            async with sdk(place, "nobody", streaming=False) as client:
+                await client.get_task(a2a_pb2.GetTaskRequest(id=task))
+
+    run(work())
 
 
 @pytest.mark.parametrize("escaped", [False, True])
